@@ -1,0 +1,400 @@
+/* kkc: performance-portable sparse, dense and graph kernels behind a C ABI.
+ *
+ * Licensed under the Apache License v2.0 with LLVM Exceptions (see LICENSE).
+ *
+ * Reading guide
+ *   1 version and errors     4 memory           7 matrices            10 operations without a plan
+ *   2 types                  5 options          8 matrix files        11 plans
+ *   3 contexts               6 views            9 generated matrices  12 spmv
+ *
+ * Conventions, which hold for every function unless its contract says otherwise
+ *   - Every function returns a status. 0 is success. 1..99: the call was refused and nothing was changed. 100 and
+ *     up: execution failed; outputs are undefined, every handle can still be destroyed. kkc_last_error() says in a
+ *     sentence what was wrong.
+ *   - Outputs come last and are set on every path: NULL or 0 on failure. NULL where a handle or an output is needed
+ *     is refused (KKC_STATUS_NULL_POINTER); destroying NULL succeeds. A destroyed, foreign or random handle is
+ *     refused (KKC_STATUS_INVALID_HANDLE), never followed.
+ *   - Arrays are borrowed unless the name says copy: they must outlive the object and stay where they are. No plan
+ *     points into a caller's arrays after planning.
+ *   - Extents, counts and strides are int64_t and count elements; sizes in bytes are size_t.
+ *   - "Host device" is KKC_DEVICE_SERIAL or KKC_DEVICE_OPENMP: calls block. "GPU" is KKC_DEVICE_CUDA or
+ *     KKC_DEVICE_HIP: calls that execute only enqueue on the context's stream.
+ *   - Matrices and views belong to a device, not to a context: every context of the same device may use them, from
+ *     any number of threads that only read them. A context is used by one thread at a time.
+ *   - Handles may be destroyed in any order: objects keep alive what they need.
+ *   - All functions are available since version 0.1.0 unless stated.
+ */
+#ifndef KKC_H
+#define KKC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KKC_VERSION_MAJOR 0
+#define KKC_VERSION_MINOR 1
+#define KKC_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define KKC_API __attribute__((visibility("default")))
+#else
+#define KKC_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- 1. version and errors ------------------------------------------------------------------------------------ */
+
+typedef int32_t kkc_status_t;
+enum {
+  KKC_STATUS_SUCCESS = 0,
+  /* Refused: nothing was changed. */
+  KKC_STATUS_NULL_POINTER = 1,
+  KKC_STATUS_INVALID_HANDLE = 2,
+  KKC_STATUS_INVALID_ARGUMENT = 3,
+  KKC_STATUS_SIZE_MISMATCH = 4,
+  KKC_STATUS_TYPE_MISMATCH = 5,
+  KKC_STATUS_NOT_SUPPORTED = 6,
+  KKC_STATUS_DEVICE_UNAVAILABLE = 7,
+  KKC_STATUS_INDEX_OUT_OF_RANGE = 8,
+  KKC_STATUS_NOT_SORTED = 9,
+  KKC_STATUS_OVERFLOW = 10, /* a result does not fit the index type; the sentence says the number */
+  KKC_STATUS_UNKNOWN_OPTION = 11,
+  KKC_STATUS_PATTERN_CHANGED = 12,
+  KKC_STATUS_WRONG_STATE = 13,
+  KKC_STATUS_IO = 14,
+  KKC_STATUS_PARSE = 15,
+  /* Failed: outputs are undefined. */
+  KKC_STATUS_OUT_OF_MEMORY = 100,
+  KKC_STATUS_ZERO_PIVOT = 101,
+  KKC_STATUS_BREAKDOWN = 102,
+  KKC_STATUS_NO_CONVERGENCE = 103,
+  KKC_STATUS_BAD_INDEX = 104,
+  KKC_STATUS_CAPACITY_EXCEEDED = 105,
+  KKC_STATUS_VENDOR = 106,
+  KKC_STATUS_DEVICE = 107,
+  KKC_STATUS_INTERNAL = 108
+};
+
+/* Version of the library at run time: major * 10000 + minor * 100 + patch. */
+KKC_API int32_t kkc_version(void);
+
+/* Name of a status, e.g. "KKC_STATUS_OVERFLOW"; "unknown status" for any other number. Static storage. */
+KKC_API const char *kkc_status_name(kkc_status_t status);
+
+/* The last failure of this thread as a sentence naming the argument, what it was and what was expected; "" when
+ * there was none. Valid until this thread's next failing call. Successful calls leave it as it is. */
+KKC_API const char *kkc_last_error(void);
+
+/* ---- 2. types ------------------------------------------------------------------------------------------------- */
+
+typedef int32_t kkc_device_t;
+enum { KKC_DEVICE_SERIAL = 1, KKC_DEVICE_OPENMP = 2, KKC_DEVICE_CUDA = 3, KKC_DEVICE_HIP = 4 };
+
+/* Element types. c64 and c128 are pairs (real, imaginary) of f32 and f64. Matrices hold f32, f64, c64, c128 or no
+ * values (KKC_TYPE_NONE: a pattern, a graph); views hold any but KKC_TYPE_NONE. */
+typedef int32_t kkc_scalar_t;
+enum {
+  KKC_TYPE_NONE = 0,
+  KKC_TYPE_U8 = 1,
+  KKC_TYPE_I32 = 2,
+  KKC_TYPE_I64 = 3,
+  KKC_TYPE_F32 = 4,
+  KKC_TYPE_F64 = 5,
+  KKC_TYPE_C64 = 6,
+  KKC_TYPE_C128 = 7
+};
+
+/* Bits of column indices / of row offsets. */
+typedef int32_t kkc_index_pair_t;
+enum { KKC_INDEX_32_32 = 1, KKC_INDEX_32_64 = 2, KKC_INDEX_64_64 = 3 };
+
+/* Left: first extent contiguous (column-major, Fortran). Right: last extent contiguous (row-major, C). Strided: any
+ * non-negative strides. */
+typedef int32_t kkc_layout_t;
+enum { KKC_LAYOUT_LEFT = 1, KKC_LAYOUT_RIGHT = 2, KKC_LAYOUT_STRIDED = 3 };
+
+typedef int32_t kkc_space_t;
+enum { KKC_SPACE_HOST = 1, KKC_SPACE_DEVICE = 2, KKC_SPACE_PINNED = 3, KKC_SPACE_MANAGED = 4 };
+
+typedef int32_t kkc_op_t;
+enum { KKC_OP_NONE = 1, KKC_OP_TRANSPOSE = 2, KKC_OP_CONJUGATE = 3, KKC_OP_HERMITIAN = 4 };
+
+typedef int32_t kkc_direction_t;
+enum { KKC_COPY_HOST_TO_DEVICE = 1, KKC_COPY_DEVICE_TO_HOST = 2, KKC_COPY_DEVICE_TO_DEVICE = 3, KKC_COPY_HOST_TO_HOST = 4 };
+
+typedef struct kkc_context_s kkc_context_t;     /* a device and its stream */
+typedef struct kkc_allocator_s kkc_allocator_t; /* the caller's memory functions */
+typedef struct kkc_options_s kkc_options_t;     /* keys and values in text */
+typedef struct kkc_view_s kkc_view_t;           /* dense array, rank 0 to 8 */
+typedef struct kkc_matrix_s kkc_matrix_t;       /* sparse matrix or graph */
+typedef struct kkc_plan_s kkc_plan_t;           /* what one operation learned from the patterns */
+
+/* ---- 3. contexts ---------------------------------------------------------------------------------------------- */
+
+/* Number of usable devices of a kind: 1 for host devices; for GPUs those that the driver shows and a module of this
+ * library serves (0 without driver or module: not an error). Refused: invalid device. */
+KKC_API kkc_status_t kkc_device_count(kkc_device_t device, int32_t *count);
+
+/* A device ready for work. `allocator` (or NULL) serves every allocation made through this context; options (or
+ * NULL): "threads" (openmp: 1..; default: the run-time's), "stream" is set by kkc_context_set_stream, "scalars" =
+ * host|device says where axpby's coefficients lie. Loads the GPU module on first use and blocks. Refused: invalid
+ * device, device_id outside 0..count-1, unknown option, KKC_STATUS_DEVICE_UNAVAILABLE (module missing, of another
+ * build, or without a usable GPU: the sentence says which). First use from inside an OpenMP parallel region works;
+ * such calls run with one thread. After a fork that follows the first use every call in the child is refused. */
+KKC_API kkc_status_t kkc_context_create(kkc_device_t device, int32_t device_id, kkc_allocator_t *allocator,
+                                        const kkc_options_t *options, kkc_context_t **ctx);
+KKC_API kkc_status_t kkc_context_destroy(kkc_context_t *ctx);
+
+/* Later work goes to `stream` (cudaStream_t or hipStream_t; NULL: the context's own) and waits for the context's
+ * earlier work. Does not block. Refused: host devices. */
+KKC_API kkc_status_t kkc_context_set_stream(kkc_context_t *ctx, void *stream);
+
+/* Blocks until all work of this context is done. */
+KKC_API kkc_status_t kkc_context_synchronize(kkc_context_t *ctx);
+
+/* JSON about the context: device, device_id, name, threads or multiprocessors, memory, module, kkc version, scalars,
+ * index pairs, SIMD width. The text belongs to `ctx` until the next such call on it. */
+KKC_API kkc_status_t kkc_context_info(kkc_context_t *ctx, const char **json);
+
+/* ---- 4. memory ------------------------------------------------------------------------------------------------ */
+
+/* alloc returns at least `bytes` bytes at a multiple of 256 in `space`, or NULL; `stream` is the context's (NULL on
+ * hosts). Both functions may be called from any thread that uses a context. */
+typedef void *(*kkc_alloc_fn)(void *user, size_t bytes, kkc_space_t space, void *stream);
+typedef void (*kkc_free_fn)(void *user, void *ptr, size_t bytes, kkc_space_t space, void *stream);
+
+KKC_API kkc_status_t kkc_allocator_create(kkc_alloc_fn alloc, kkc_free_fn free, void *user, kkc_allocator_t **allocator);
+KKC_API kkc_status_t kkc_allocator_destroy(kkc_allocator_t *allocator);
+
+/* Memory of the context's device (host memory for host devices), at a multiple of 256 bytes. 0 bytes give NULL. May
+ * block. Failed: KKC_STATUS_OUT_OF_MEMORY. kkc_free of NULL succeeds; of a pointer that kkc_malloc did not give for
+ * this device is refused. kkc_free does not block; it waits for enqueued work in the background. */
+KKC_API kkc_status_t kkc_malloc(kkc_context_t *ctx, size_t bytes, void **ptr);
+KKC_API kkc_status_t kkc_free(kkc_context_t *ctx, void *ptr);
+
+/* Copies bytes between arrays that do not overlap. Blocks unless both lie on the device. */
+KKC_API kkc_status_t kkc_copy(kkc_context_t *ctx, void *dst, const void *src, size_t bytes, kkc_direction_t direction);
+
+/* ---- 5. options ----------------------------------------------------------------------------------------------- */
+
+/* A set of "key" = value; values are integers, reals or text. Keys are checked by the call that uses them: unknown
+ * keys and values are refused with the list of those that exist. Setting a key again replaces its value. The set is
+ * copied by the call that uses it. */
+KKC_API kkc_status_t kkc_options_create(kkc_options_t **options);
+KKC_API kkc_status_t kkc_options_destroy(kkc_options_t *options);
+KKC_API kkc_status_t kkc_options_set_int(kkc_options_t *options, const char *key, int64_t value);
+KKC_API kkc_status_t kkc_options_set_real(kkc_options_t *options, const char *key, double value);
+KKC_API kkc_status_t kkc_options_set_text(kkc_options_t *options, const char *key, const char *value);
+
+/* From one flat JSON object; true and false become 1 and 0. Refused: KKC_STATUS_PARSE with the position; arrays,
+ * objects and null as values. */
+KKC_API kkc_status_t kkc_options_from_json(const char *json, kkc_options_t **options);
+
+/* ---- 6. views ------------------------------------------------------------------------------------------------- */
+
+/* Wraps the caller's memory: `rank` 0..8, `extents` (rank of them, >= 0; NULL for rank 0), `strides` in elements for
+ * KKC_LAYOUT_STRIDED (for left and right NULL, or strides of that order, e.g. a leading dimension). `space` says
+ * where `data` lies: host devices take KKC_SPACE_HOST; GPUs take all four, but execute only on what the device can
+ * read. `data` may be NULL for zero elements and for templates that only a plan sees. Refused: negative or
+ * overflowing extents and strides, strides under which two elements share a place (writable views). */
+KKC_API kkc_status_t kkc_view_wrap(kkc_context_t *ctx, kkc_scalar_t scalar, int32_t rank, const int64_t *extents,
+                                   kkc_layout_t layout, const int64_t *strides, kkc_space_t space, void *data,
+                                   kkc_view_t **view);
+/* The same for memory that is only read: refused where an output is expected. */
+KKC_API kkc_status_t kkc_view_wrap_const(kkc_context_t *ctx, kkc_scalar_t scalar, int32_t rank, const int64_t *extents,
+                                         kkc_layout_t layout, const int64_t *strides, kkc_space_t space,
+                                         const void *data, kkc_view_t **view);
+
+/* Allocates a contiguous view (layout left or right). Elements are not initialised. */
+KKC_API kkc_status_t kkc_view_create(kkc_context_t *ctx, kkc_scalar_t scalar, int32_t rank, const int64_t *extents,
+                                     kkc_layout_t layout, kkc_space_t space, kkc_view_t **view);
+
+/* A new contiguous view of the same type, shape and order in `space` of ctx's device. Elements are not copied. */
+KKC_API kkc_status_t kkc_view_mirror(kkc_context_t *ctx, const kkc_view_t *view, kkc_space_t space, kkc_view_t **mirror);
+
+/* A second handle on the same memory and shape. */
+KKC_API kkc_status_t kkc_view_retain(kkc_view_t *view, kkc_view_t **same);
+
+/* A view of part of another's memory: dimension i keeps `counts[i]` elements from `begins[i]` on; counts[i] = -1
+ * keeps none and drops the dimension at index begins[i]. Refused: outside the extents. */
+KKC_API kkc_status_t kkc_view_sub(kkc_view_t *view, const int64_t *begins, const int64_t *counts, kkc_view_t **sub);
+
+/* Reads what a view is; any output may be NULL. extents and strides need room for rank entries (8 always do). */
+KKC_API kkc_status_t kkc_view_get(const kkc_view_t *view, kkc_scalar_t *scalar, int32_t *rank, int64_t *extents,
+                                  int64_t *strides, kkc_layout_t *layout, kkc_space_t *space, void **data);
+
+/* Lets a wrapped view point elsewhere, same shape. Refused: allocated views. */
+KKC_API kkc_status_t kkc_view_set_pointer(kkc_view_t *view, void *data);
+
+/* destination = source, element by element: same shape and element type, any two layouts and spaces. Blocks when one
+ * side is not readable by ctx's device; else only enqueues on a GPU. Overlapping memory is refused. */
+KKC_API kkc_status_t kkc_view_copy(kkc_context_t *ctx, const kkc_view_t *source, kkc_view_t *destination);
+
+/* Every element = *value (host memory, of the view's type). */
+KKC_API kkc_status_t kkc_view_fill(kkc_context_t *ctx, const void *value, kkc_view_t *view);
+
+KKC_API kkc_status_t kkc_view_destroy(kkc_view_t *view);
+
+/* ---- 7. matrices ---------------------------------------------------------------------------------------------- */
+
+/* A compressed sparse row matrix over the caller's arrays in ctx's device memory: row_offsets[rows + 1],
+ * col_indices[nnz], values[nnz] (NULL with KKC_TYPE_NONE); types by index_pair and scalar; base 0 or 1 counts
+ * offsets and indices. Rows need not be sorted. Host devices check the offsets here; plans and
+ * kkc_matrix_validate check all. Arrays may be NULL when they have no entries (row_offsets too when rows = 0).
+ * Refused: negative or overflowing sizes, bad base, offsets that do not run from base to nnz + base. */
+KKC_API kkc_status_t kkc_csr_create(kkc_context_t *ctx, int64_t rows, int64_t cols, int64_t nnz,
+                                    kkc_index_pair_t index_pair, kkc_scalar_t scalar, int32_t base,
+                                    const void *row_offsets, const void *col_indices, void *values, kkc_matrix_t **A);
+
+/* The same from host arrays, copied to ctx's device. Offsets and indices are checked. Blocks. */
+KKC_API kkc_status_t kkc_csr_create_copy(kkc_context_t *ctx, int64_t rows, int64_t cols, int64_t nnz,
+                                         kkc_index_pair_t index_pair, kkc_scalar_t scalar, int32_t base,
+                                         const void *row_offsets, const void *col_indices, const void *values,
+                                         kkc_matrix_t **A);
+
+/* Lets a borrowed matrix use other arrays of the same sizes and types. Refused: matrices that own their arrays. */
+KKC_API kkc_status_t kkc_csr_set_pointers(kkc_matrix_t *A, const void *row_offsets, const void *col_indices, void *values);
+
+/* Reads what a matrix is; any output may be NULL. The arrays lie in the matrix's device memory. */
+KKC_API kkc_status_t kkc_csr_get(const kkc_matrix_t *A, int64_t *rows, int64_t *cols, int64_t *nnz,
+                                 kkc_index_pair_t *index_pair, kkc_scalar_t *scalar, int32_t *base,
+                                 const void **row_offsets, const void **col_indices, void **values);
+
+/* A copy on ctx's device, which may be another than A's. Blocks. */
+KKC_API kkc_status_t kkc_matrix_copy(kkc_context_t *ctx, const kkc_matrix_t *A, kkc_matrix_t **copy);
+
+/* Bits that kkc_matrix_validate reports. */
+typedef int32_t kkc_matrix_properties_t;
+enum {
+  KKC_MATRIX_SORTED = 1,           /* every row's columns ascend (not strictly) */
+  KKC_MATRIX_NO_DUPLICATES = 2,    /* no column twice in a row */
+  KKC_MATRIX_FULL_DIAGONAL = 4,    /* square, and (i, i) is present for every row i */
+  KKC_MATRIX_SYMMETRIC_PATTERN = 8 /* square, and (i, j) is present whenever (j, i) is */
+};
+
+/* Checks that offsets are monotone and indices in range, and finds the properties. Reads the pattern only; copies it
+ * to the host for GPU matrices; blocks. Refused: KKC_STATUS_INVALID_ARGUMENT (offsets) or
+ * KKC_STATUS_INDEX_OUT_OF_RANGE, each with row and value. */
+KKC_API kkc_status_t kkc_matrix_validate(const kkc_matrix_t *A, kkc_matrix_properties_t *properties);
+
+/* JSON of what kkc_matrix_validate finds, and rows, cols, nnz, types, shortest, longest and mean row, empty rows,
+ * bandwidth, symmetry of values, diagonal dominance. Reads values too. Text belongs to A until the next such call. */
+KKC_API kkc_status_t kkc_matrix_info(kkc_matrix_t *A, const char **json);
+
+KKC_API kkc_status_t kkc_matrix_destroy(kkc_matrix_t *A);
+
+/* ---- 8. matrix files ------------------------------------------------------------------------------------------ */
+
+/* Reads a Matrix Market file (.mtx or .mtx.gz; coordinate or array; real, complex, integer, pattern; general,
+ * symmetric, skew-symmetric, hermitian) as a general matrix of the wanted types: rows sorted, mirrored entries
+ * present, duplicates added up. Integers and pattern entries (1) become the scalar; complex files need a complex
+ * scalar; KKC_TYPE_NONE reads the pattern. Blocks. Refused: KKC_STATUS_IO, KKC_STATUS_PARSE with file and line,
+ * KKC_STATUS_OVERFLOW. */
+KKC_API kkc_status_t kkc_matrix_read(kkc_context_t *ctx, const char *path, kkc_index_pair_t index_pair,
+                                     kkc_scalar_t scalar, kkc_matrix_t **A);
+
+/* Writes coordinate format, gzipped when the path ends in .gz. Options (or NULL): "symmetry" =
+ * general|symmetric|skew|hermitian (only the lower triangle is written; refused when A is not so), "precision" =
+ * digits (default: enough to read the same bits), "comment" = text. Blocks. */
+KKC_API kkc_status_t kkc_matrix_write(const kkc_matrix_t *A, const char *path, const kkc_options_t *options);
+
+/* A dense rank-2 view from an array or coordinate file, and back (array format). Blocks. */
+KKC_API kkc_status_t kkc_view_read(kkc_context_t *ctx, const char *path, kkc_scalar_t scalar, kkc_layout_t layout,
+                                   kkc_view_t **view);
+KKC_API kkc_status_t kkc_view_write(kkc_context_t *ctx, const kkc_view_t *view, const char *path);
+
+/* ---- 9. generated matrices ------------------------------------------------------------------------------------ */
+
+/* A test matrix by name, the same on every device and machine: "lap2d5", "lap3d7", "lap3d27", "elas3", "rmat",
+ * "rand", "band", "arrow", "identity", and the fixed sizes "rmat17", "rmat18", "rmat19", "rmat20", "rmat17s",
+ * "rmat20s", "rand30". Options (or NULL): "size" = small|full; "nx", "ny", "nz"; "rows", "cols", "per_row", "scale",
+ * "edges", "diagonals"; "seed"; "symmetric" = 0|1; "diagonal" = natural|dominant (dominant: solvable). Blocks.
+ * Refused: unknown name (with the list), unknown option, KKC_STATUS_OVERFLOW. docs/matrices.md defines each. */
+KKC_API kkc_status_t kkc_matrix_generate(kkc_context_t *ctx, const char *name, const kkc_options_t *options,
+                                         kkc_index_pair_t index_pair, kkc_scalar_t scalar, kkc_matrix_t **A);
+
+/* The graph Laplacian of A's pattern (symmetrised, diagonal ignored) plus `shift` on the diagonal: symmetric
+ * positive definite for shift > 0. A square. Types are A's (f64 for a pattern). Blocks. */
+KKC_API kkc_status_t kkc_matrix_laplacian(kkc_context_t *ctx, const kkc_matrix_t *A, double shift, kkc_matrix_t **L);
+
+/* ---- 10. operations without a plan ---------------------------------------------------------------------------- */
+
+/* y = alpha x + beta y for equal shapes of any rank, floating types and layouts. alpha and beta are of the element
+ * type, in host memory (device memory under the context's option scalars = device). beta = 0 never reads y, alpha =
+ * 0 never reads x. x may be y. */
+KKC_API kkc_status_t kkc_axpby(kkc_context_t *ctx, const void *alpha, const kkc_view_t *x, const void *beta, kkc_view_t *y);
+
+/* result = sum of x_i y_i (conjugate = 1: conj(x_i) y_i). Vectors of rank 1 give a rank-0 view; multi-vectors
+ * (rank 2) give rank 1: one number a column. result has the element type. On a GPU result lies in memory that the
+ * device can write and the call only enqueues; on hosts it blocks. The same bits run to run. */
+KKC_API kkc_status_t kkc_dot(kkc_context_t *ctx, int32_t conjugate, const kkc_view_t *x, const kkc_view_t *y,
+                             kkc_view_t *result);
+
+/* result = sqrt(sum of |x_i|^2), shapes as for kkc_dot; result is of the real type (f32 for c64, f64 for c128). */
+KKC_API kkc_status_t kkc_norm2(kkc_context_t *ctx, const kkc_view_t *x, kkc_view_t *result);
+
+/* ---- 11. plans ------------------------------------------------------------------------------------------------ */
+
+/* Options that every plan takes: "implementation" = a name (kkc_implementation_name), "tuning" = auto|measure,
+ * "deterministic" = 0|1, "values" = any|kept, "scalars" = host|device, "checked" = 0|1 (execute compares the
+ * pattern's fingerprint: blocks on GPUs), "max_workspace" = bytes. */
+
+/* Whether `operation` ("spmv", ...) has kernels for these types on the device. Refused: unknown operation (with the
+ * list). A device that is not there gives 0. */
+KKC_API kkc_status_t kkc_query_support(kkc_device_t device, const char *operation, kkc_index_pair_t index_pair,
+                                       kkc_scalar_t scalar, int32_t *yes);
+
+/* The implementations of an operation on a device, in order of priority; the last one is the reference. Names have
+ * static storage. */
+KKC_API kkc_status_t kkc_implementation_count(kkc_device_t device, const char *operation, int32_t *count);
+KKC_API kkc_status_t kkc_implementation_name(kkc_device_t device, const char *operation, int32_t index, const char **name);
+
+/* JSON of what the plan decided: operation, implementation, device, types, sizes, workspace_bytes, plan_seconds,
+ * passed_over (implementation: reason), and what the implementation adds. Text belongs to the plan until the next
+ * such call on it. The second form writes at most `capacity` bytes with the final 0 and gives the length without it. */
+KKC_API kkc_status_t kkc_plan_info(kkc_plan_t *plan, const char **json);
+KKC_API kkc_status_t kkc_plan_info_copy(kkc_plan_t *plan, size_t capacity, char *buffer, size_t *length);
+
+/* Workspace that execute needs (bytes of device memory, possibly 0), and the caller's own for it, at a multiple of
+ * 256; NULL with 0 goes back to the plan's. Plan data are not workspace. */
+KKC_API kkc_status_t kkc_plan_workspace_size(const kkc_plan_t *plan, size_t *bytes);
+KKC_API kkc_status_t kkc_plan_set_workspace(kkc_plan_t *plan, void *ptr, size_t bytes);
+
+/* Blocks, returns and clears the plan's numeric status: success or one of 1xx, the first place (row or item, -1 for
+ * none) and how often. */
+KKC_API kkc_status_t kkc_plan_check(kkc_plan_t *plan, int64_t *where, int64_t *count);
+
+KKC_API kkc_status_t kkc_plan_destroy(kkc_plan_t *plan);
+
+/* What tuning = measure found on this context, as JSON, and back: a later process need not measure. Text belongs to
+ * ctx until the next such call on it. */
+KKC_API kkc_status_t kkc_tuning_export(kkc_context_t *ctx, const char **json);
+KKC_API kkc_status_t kkc_tuning_import(kkc_context_t *ctx, const char *json);
+
+/* ---- 12. spmv: y = beta y + alpha op(A) x --------------------------------------------------------------------- */
+
+/* Plans the product for A's pattern. x and y are templates of type, rank 1 (vector) or 2 (multi-vector: rows x
+ * vectors), shape, layout, strides and space; their data may be NULL. Reads the pattern, never the values, unless
+ * values = kept. Offsets and indices are checked. Further options: "transpose" = none|kept (a transposed copy for
+ * op T and H; needs values = kept). May block. Refused: mismatched types, shapes, devices; an implementation that
+ * does not take the case, with its reason. */
+KKC_API kkc_status_t kkc_spmv_plan(kkc_context_t *ctx, kkc_op_t op, const kkc_matrix_t *A, const kkc_view_t *x,
+                                   const kkc_view_t *y, const kkc_options_t *options, kkc_plan_t **plan);
+
+/* Executes for any A, x, y of the planned pattern, types, shapes, layouts and spaces. alpha and beta are of the
+ * element type (host memory, device memory under scalars = device). beta = 0 never reads y; alpha = 0 never reads A
+ * or x. Refused: x and y overlap; anything that differs from the plan; KKC_STATUS_WRONG_STATE when values = kept and
+ * kkc_spmv_set_values has not been called. Never allocates; on a GPU only enqueues. */
+KKC_API kkc_status_t kkc_spmv_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A, const kkc_view_t *x,
+                                      const void *beta, kkc_view_t *y);
+
+/* Only with values = kept: takes over A's values; needed before the first execute and after each change. */
+KKC_API kkc_status_t kkc_spmv_set_values(kkc_plan_t *plan, const kkc_matrix_t *A);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KKC_H */
