@@ -1,0 +1,41 @@
+// Parts of host work: one loop for Serial, one OpenMP region for OpenMP.
+#pragma once
+
+#include <cstdint>
+
+#include "core/queue.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace kkc {
+
+/// Calls f(part) for every part in 0..parts-1, parts of one thread in ascending order. The team may be smaller than
+/// asked for (one thread inside a caller's parallel region), so parts are dealt by stride. f must not throw.
+template <class Dev, class F>
+void host_parts(Queue& queue, int64_t parts, F&& f) {
+#ifdef _OPENMP
+  if constexpr (Dev::id == Device::openmp) {
+    const int threads = queue.concurrency();
+    if (threads > 1 && parts > 1 && omp_in_parallel() == 0) {
+#pragma omp parallel num_threads(threads)
+      {
+        const int64_t team = omp_get_num_threads();
+        for (int64_t part = omp_get_thread_num(); part < parts; part += team) f(part);
+      }
+      return;
+    }
+  }
+#endif
+  (void)queue;
+  for (int64_t part = 0; part < parts; ++part) f(part);
+}
+
+/// First item of `part` when `items` are dealt evenly.
+constexpr int64_t part_begin(int64_t items, int64_t parts, int64_t part) {
+  const int64_t each = items / parts, rest = items % parts;
+  return part * each + (part < rest ? part : rest);
+}
+
+}  // namespace kkc

@@ -1,0 +1,138 @@
+// row_stats, host: offsets, then indices, each in one parallel pass.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "core/dispatch.hpp"
+#include "device/host_parallel.hpp"
+#include "ops/row_stats/row_stats.hpp"
+
+namespace kkc::row_stats {
+
+namespace host_parts_of_rows {
+
+inline constexpr int64_t none = std::numeric_limits<int64_t>::max();
+
+/// Counts rows of one length at once: neighbours are mostly alike.
+struct Counter {
+  RowStats stats{};
+  int64_t length = 0, run = 0;
+
+  void flush() {
+    if (run == 0) return;
+    const int bin = length < 2 ? 0 : static_cast<int>(std::bit_width(static_cast<uint64_t>(length - 1)));
+    stats.histogram[std::min(bin, 39)] += run;
+    stats.nonzeros[std::min(bin, 39)] += run * length;
+    if (length == 0) stats.empty += run;
+    stats.shortest = std::min(stats.shortest, length);
+    stats.longest = std::max(stats.longest, length);
+    run = 0;
+  }
+};
+
+/// Wraps around for offsets that no matrix has, instead of overflowing.
+template <class O>
+int64_t from_base(O offset, int64_t base) {
+  return static_cast<int64_t>(static_cast<uint64_t>(static_cast<int64_t>(offset)) - static_cast<uint64_t>(base));
+}
+
+/// Rows begin..end-1, whose offsets must ascend within 0..nnz.
+template <class O>
+RowStats count_rows(const O* offsets, int64_t base, int64_t nnz, int64_t begin, int64_t end) {
+  Counter counter;
+  counter.stats.shortest = none;
+  counter.stats.first_bad_row = none;
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t from = from_base(offsets[row], base), to = from_base(offsets[row + 1], base);
+    if (from < 0 || to < from || to > nnz) [[unlikely]] {
+      counter.stats.first_bad_row = row;
+      break;
+    }
+    if (to - from != counter.length) {
+      counter.flush();
+      counter.length = to - from;
+    }
+    ++counter.run;
+  }
+  counter.flush();
+  return counter.stats;
+}
+
+/// First index of begin..end-1 outside 0..cols-1. One unsigned comparison an entry, blocks vectorised.
+template <class I>
+int64_t find_bad_entry(const I* indices, int64_t base, int64_t cols, int64_t begin, int64_t end) {
+  using U = std::make_unsigned_t<I>;
+  constexpr int64_t block = 4096;
+  const U shift = static_cast<U>(base);
+  // More columns than the type can count: every non-negative index is in range.
+  const U limit = static_cast<U>(std::min<uint64_t>(static_cast<uint64_t>(cols), static_cast<uint64_t>(std::numeric_limits<I>::max()) + 1));
+  for (int64_t from = begin; from < end; from += block) {
+    const int64_t to = std::min(from + block, end);
+    U highest = 0;
+    for (int64_t p = from; p < to; ++p) highest = std::max(highest, static_cast<U>(static_cast<U>(indices[p]) - shift));
+    if (highest >= limit) [[unlikely]]
+      for (int64_t p = from; p < to; ++p)
+        if (static_cast<U>(static_cast<U>(indices[p]) - shift) >= limit) return p;
+  }
+  return none;
+}
+
+template <class Dev, class I, class O>
+RowStats run_typed(Queue& queue, const CsrRef& A, bool offsets_only) {
+  RowStats total{};
+  total.shortest = none;
+  total.first_bad_row = total.first_bad_entry = none;
+  const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), (A.rows + A.nnz) / 16384));
+  if (A.rows > 0) {
+    std::vector<RowStats> part_stats(static_cast<size_t>(parts));
+    host_parts<Dev>(queue, parts, [&](int64_t part) {
+      part_stats[static_cast<size_t>(part)] = count_rows(static_cast<const O*>(A.offsets), A.base, A.nnz, part_begin(A.rows, parts, part), part_begin(A.rows, parts, part + 1));
+    });
+    for (const RowStats& s : part_stats) {
+      total.shortest = std::min(total.shortest, s.shortest);
+      total.longest = std::max(total.longest, s.longest);
+      total.empty += s.empty;
+      total.first_bad_row = std::min(total.first_bad_row, s.first_bad_row);
+      for (int i = 0; i < 40; ++i) {
+        total.histogram[i] += s.histogram[i];
+        total.nonzeros[i] += s.nonzeros[i];
+      }
+    }
+  }
+  if (!offsets_only && total.first_bad_row == none && A.nnz > 0) {
+    std::vector<int64_t> bad(static_cast<size_t>(parts), none);
+    host_parts<Dev>(queue, parts, [&](int64_t part) {
+      bad[static_cast<size_t>(part)] = find_bad_entry(static_cast<const I*>(A.indices), A.base, A.cols, part_begin(A.nnz, parts, part), part_begin(A.nnz, parts, part + 1));
+    });
+    total.first_bad_entry = *std::min_element(bad.begin(), bad.end());
+  }
+  if (total.shortest == none) total.shortest = 0;
+  if (total.first_bad_row == none) total.first_bad_row = -1;
+  if (total.first_bad_entry == none) total.first_bad_entry = -1;
+  return total;
+}
+
+template <class Dev>
+RowStats run(Queue& queue, const CsrRef& A, bool offsets_only) {
+  RowStats stats{};
+  // Patterns have index types that this build may hold no kernels for, so all of them are dispatched here.
+  dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto pair) {
+    using P = decltype(pair);
+    stats = run_typed<Dev, typename P::ordinal, typename P::offset>(queue, A, offsets_only);
+  });
+  return stats;
+}
+
+}  // namespace host_parts_of_rows
+
+template <class Dev>
+constexpr Implementation host() {
+  return {{"host"}, host_parts_of_rows::run<Dev>};
+}
+
+}  // namespace kkc::row_stats
