@@ -152,7 +152,7 @@ template <class Dev, class T, class I, class O>
 class ReferenceKernel final : public Kernel {
   using S = typename Kokkosian<T>::type;
   using Policy = Kokkos::RangePolicy<typename Dev::exec, Kokkos::IndexType<int64_t>>;
-  static constexpr bool on_host = Dev::is_host;
+  static constexpr bool on_host = Dev::id == Device::serial || Dev::id == Device::openmp;
   static constexpr bool atomic = Dev::id != Device::serial;
 
  public:
