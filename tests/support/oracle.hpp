@@ -1,0 +1,96 @@
+// What operations must give, computed by plain host loops in long double, with a bound of the error that any order of
+// summation in the element type may make.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/host_csr.hpp"
+
+namespace kkc_test {
+
+using Wide = std::complex<long double>;
+
+template <class T>
+Wide wide(const T& v) {
+  if constexpr (std::is_floating_point_v<T>)
+    return {static_cast<long double>(v), 0};
+  else
+    return {static_cast<long double>(v.real()), static_cast<long double>(v.imag())};
+}
+
+/// std::complex's own product repairs NaN at great cost.
+inline Wide times(const Wide& a, const Wide& b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class T>
+struct RealOf<std::complex<T>> {
+  using type = T;
+};
+template <class T>
+inline constexpr long double epsilon = std::numeric_limits<typename RealOf<T>::type>::epsilon();
+
+struct Expected {
+  std::vector<Wide> values;
+  std::vector<long double> bounds;
+};
+
+/// "" when every element is within its bound (or both are not numbers), else the first one that is not.
+template <class T>
+std::string mismatch(const Expected& expected, const std::vector<T>& got) {
+  std::ostringstream text;
+  text.precision(17);
+  if (got.size() != expected.values.size()) {
+    text << "size " << got.size() << ", expected " << expected.values.size();
+    return text.str();
+  }
+  for (size_t i = 0; i < got.size(); ++i) {
+    const Wide g = wide(got[i]), e = expected.values[i];
+    const bool not_number = std::isnan(e.real()) || std::isnan(e.imag());
+    const bool good = not_number ? std::isnan(g.real()) || std::isnan(g.imag()) : std::abs(g - e) <= expected.bounds[i];
+    if (good) continue;
+    text << "element " << i << " is " << got[i] << ", expected (" << e.real() << ", " << e.imag() << ") within " << expected.bounds[i];
+    return text.str();
+  }
+  return {};
+}
+
+/// beta y + alpha op(A) x for one vector. beta = 0 does not read y, alpha = 0 neither A nor x.
+template <class T>
+Expected spmv_expected(kkc_op_t op, T alpha, const HostCsr<T>& A, const std::vector<T>& x, T beta, const std::vector<T>& y) {
+  const bool transposed = op == KKC_OP_TRANSPOSE || op == KKC_OP_HERMITIAN;
+  const bool conjugated = op == KKC_OP_CONJUGATE || op == KKC_OP_HERMITIAN;
+  const auto n = static_cast<size_t>(transposed ? A.cols : A.rows);
+  Expected sum{std::vector<Wide>(n), std::vector<long double>(n)};
+  std::vector<int64_t> terms(n, 0);
+  if (alpha != T{})
+    for (int64_t row = 0; row < A.rows; ++row)
+      for (auto p = static_cast<size_t>(A.offsets[static_cast<size_t>(row)]); p < static_cast<size_t>(A.offsets[static_cast<size_t>(row) + 1]); ++p) {
+        const auto from = static_cast<size_t>(transposed ? row : A.indices[p]), to = static_cast<size_t>(transposed ? A.indices[p] : row);
+        const Wide a = conjugated ? std::conj(wide(A.values[p])) : wide(A.values[p]);
+        const Wide term = times(times(wide(alpha), a), wide(x[from]));
+        sum.values[to] += term;
+        sum.bounds[to] += std::abs(term);
+        ++terms[to];
+      }
+  for (size_t i = 0; i < n; ++i) {
+    if (beta != T{}) {
+      const Wide term = times(wide(beta), wide(y[i]));
+      sum.values[i] += term;
+      sum.bounds[i] += std::abs(term);
+    }
+    sum.bounds[i] *= static_cast<long double>(terms[i] + 8) * epsilon<T>;
+  }
+  return sum;
+}
+
+}  // namespace kkc_test
