@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# What the scripts in tools/ share. Source it; do not run it.
+set -euo pipefail
+
+KKC_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+KKC_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/kkc
+KKC_JOBS=${KKC_JOBS:-$(nproc)}
+export KKC_ROOT KKC_CACHE KKC_JOBS
+
+say() { printf '%s\n' "kkc: $*" >&2; }
+die() {
+  say "$@"
+  exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# usage: prints the comment at the head of the calling script, without the shebang.
+usage() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; }
+
+# work_folder: a temporary folder that goes away with the script.
+work_folder() {
+  KKC_WORK=$(mktemp -d "${TMPDIR:-/tmp}/kkc.XXXXXX")
+  trap 'rm -rf "$KKC_WORK"' EXIT
+}
+
+# with_progress LOG TEXT COMMAND...: runs a command into LOG, shows a line of progress on a terminal and every 20 s
+# elsewhere; on failure shows the end of LOG.
+with_progress() {
+  local log=$1 text=$2 start=$SECONDS status=0 last shown=0
+  shift 2
+  "$@" >"$log" 2>&1 &
+  local child=$!
+  while kill -0 "$child" 2>/dev/null; do
+    sleep 0.2
+    if [ -t 2 ]; then
+      last=$(tail -c 300 "$log" | tr '\r' '\n' | grep -oE '^\[[0-9]+/[0-9]+\]' | tail -n 1 || true)
+      printf '\r\033[Kkkc: %s %s %d s' "$text" "$last" $((SECONDS - start)) >&2
+    elif ((SECONDS - start >= shown + 20)); then
+      shown=$((SECONDS - start))
+      say "$text … $shown s"
+    fi
+  done
+  wait "$child" || status=$?
+  [ -t 2 ] && printf '\r\033[K' >&2
+  if ((status != 0)); then
+    tail -n 40 "$log" >&2
+    say "$text failed (whole log: $log)"
+    return "$status"
+  fi
+  say "$text: $((SECONDS - start)) s"
+}
+
+generator() { if have ninja; then echo Ninja; else echo "Unix Makefiles"; fi; }
+
+# configure FOLDER OPTION...: configures the project into FOLDER; warnings and the progress of a Kokkos build show.
+configure() {
+  local folder=$1
+  shift
+  mkdir -p "$folder"
+  if ! cmake -S "$KKC_ROOT" -B "$folder" -G "$(generator)" "$@" >"$folder/configure.log"; then
+    tail -n 20 "$folder/configure.log" >&2
+    die "configuring $folder failed"
+  fi
+}
+
+# build FOLDER [TARGET...]
+build() {
+  local folder=$1
+  shift
+  local targets=()
+  (($# > 0)) && targets=(--target "$@")
+  with_progress "$folder/build.log" "building $(basename "$folder")" \
+    cmake --build "$folder" --parallel "$KKC_JOBS" "${targets[@]}"
+}
