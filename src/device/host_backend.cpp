@@ -1,0 +1,12 @@
+// Which backend serves a device: those of hosts are here, those of GPUs in modules.
+#include "core/module_loader.hpp"
+#include "host_queue.hpp"
+
+namespace kkc {
+
+Backend& backend(Device device) {
+  if (device == Device::serial || device == Device::openmp) return host_backend(device);
+  return load_module(device);
+}
+
+}  // namespace kkc

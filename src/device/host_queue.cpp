@@ -1,0 +1,102 @@
+#include "host_queue.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "core/memory.hpp"
+#include "core/process.hpp"
+#include "host_simd.hpp"
+#include "host_threads.hpp"
+#include "serial.hpp"
+#ifdef KOKKOS_ENABLE_OPENMP
+#include "openmp.hpp"
+#endif
+
+namespace kkc {
+namespace {
+
+void finalize_at_exit() {
+  if (!in_forked_child() && !in_parallel_region() && Kokkos::is_initialized()) Kokkos::finalize();
+}
+
+void initialize_kokkos() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    note_device_use();
+    on_fresh_thread([] { Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true)); });
+    std::atexit(finalize_at_exit);
+  });
+}
+
+std::string processor_name() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);)
+    if (line.rfind("model name", 0) == 0) {
+      const size_t colon = line.find(':');
+      if (colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
+    }
+  return "processor";
+}
+
+class HostBackend final : public Backend {
+ public:
+  HostBackend(Device device, const DeviceTable& table) : device_(device), table_(table) {}
+  Device device() const override { return device_; }
+  int32_t count() const override { return 1; }
+  const DeviceTable& table() const override { return table_; }
+  std::shared_ptr<Queue> open(int32_t, [[maybe_unused]] const QueueSettings& settings) override {
+    initialize_kokkos();
+#ifdef KOKKOS_ENABLE_OPENMP
+    if (device_ == Device::openmp)
+      return std::make_shared<OpenMPQueue>(settings.threads > 0 ? settings.threads : omp_get_max_threads());
+#endif
+    return std::make_shared<SerialQueue>();
+  }
+
+ private:
+  void enter(Thunk thunk, void* argument, Failure&) const override { thunk(argument); }
+  Device device_;
+  const DeviceTable& table_;
+};
+
+}  // namespace
+
+void* HostQueue::allocate(Space, size_t bytes) {
+  return ::operator new(bytes, std::align_val_t{memory_alignment}, std::nothrow);
+}
+
+void HostQueue::deallocate(Space, void* data, size_t) noexcept {
+  ::operator delete(data, std::align_val_t{memory_alignment});
+}
+
+void HostQueue::copy(void* destination, const void* source, size_t bytes) { std::memcpy(destination, source, bytes); }
+
+void HostQueue::set_stream(void*) {
+  fail(KKC_STATUS_NOT_SUPPORTED, "ctx is a ", name(device()), " context, which has no streams; expected a GPU context");
+}
+
+void HostQueue::describe(Info& info) const {
+  info.add("name", processor_name());
+  info.add("threads", int64_t{concurrency()});
+  info.add("simd_bits", int64_t{8 * simd_bytes});
+}
+
+Backend& host_backend(Device device) {
+  if (device == Device::openmp) {
+#ifdef KOKKOS_ENABLE_OPENMP
+    static auto* openmp = new HostBackend(Device::openmp, table_openmp);
+    return *openmp;
+#else
+    fail(KKC_STATUS_DEVICE_UNAVAILABLE, "device openmp is not in this build of kkc (its Kokkos has no OpenMP)");
+#endif
+  }
+  static auto* serial = new HostBackend(Device::serial, table_serial);
+  return *serial;
+}
+
+}  // namespace kkc
