@@ -23,9 +23,9 @@ work_folder() {
   trap 'rm -rf "$KKC_WORK"' EXIT
 }
 
-# with_progress LOG TEXT COMMAND...: runs a command into LOG, shows a line of progress on a terminal and every 20 s
-# elsewhere; on failure shows the end of LOG.
-with_progress() {
+# watched LOG TEXT COMMAND...: runs a command into LOG; shows a line of progress on a terminal, and one every 20 s
+# elsewhere.
+watched() {
   local log=$1 text=$2 start=$SECONDS status=0 last shown=0
   shift 2
   "$@" >"$log" 2>&1 &
@@ -33,7 +33,7 @@ with_progress() {
   while kill -0 "$child" 2>/dev/null; do
     sleep 0.2
     if [ -t 2 ]; then
-      last=$(tail -c 300 "$log" | tr '\r' '\n' | grep -oE '^\[[0-9]+/[0-9]+\]' | tail -n 1 || true)
+      last=$(tail -c 300 "$log" | tr '\r' '\n' | grep -oE '^\[[0-9]+/[0-9]+\]|^ *[0-9]+/[0-9]+ Test' | tail -n 1 || true)
       printf '\r\033[Kkkc: %s %s %d s' "$text" "$last" $((SECONDS - start)) >&2
     elif ((SECONDS - start >= shown + 20)); then
       shown=$((SECONDS - start))
@@ -41,13 +41,17 @@ with_progress() {
     fi
   done
   wait "$child" || status=$?
-  [ -t 2 ] && printf '\r\033[K' >&2
-  if ((status != 0)); then
-    tail -n 40 "$log" >&2
-    say "$text failed (whole log: $log)"
-    return "$status"
-  fi
-  say "$text: $((SECONDS - start)) s"
+  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+  if ((status == 0)); then say "$text: $((SECONDS - start)) s"; else say "$text failed (whole log: $log)"; fi
+  return "$status"
+}
+
+# with_progress LOG TEXT COMMAND...: the same, and shows the end of LOG when the command fails.
+with_progress() {
+  local status=0
+  watched "$@" || status=$?
+  if ((status != 0)); then tail -n 40 "$1" >&2; fi
+  return "$status"
 }
 
 generator() { if have ninja; then echo Ninja; else echo "Unix Makefiles"; fi; }
@@ -71,4 +75,39 @@ build() {
   (($# > 0)) && targets=(--target "$@")
   with_progress "$folder/build.log" "building $(basename "$folder")" \
     cmake --build "$folder" --parallel "$KKC_JOBS" "${targets[@]}"
+}
+
+# find_nvcc: puts nvcc on the PATH; fails when there is none.
+find_nvcc() {
+  have nvcc && return
+  local folder=${CUDA_HOME:-/usr/local/cuda}/bin
+  [ -x "$folder/nvcc" ] && export PATH=$folder:$PATH
+}
+
+# run_ctest FOLDER [ARGUMENT...]: runs the tests of a build, shows the output of those that failed, and closes with
+# the counts.
+run_ctest() {
+  local folder=$1 status=0
+  shift
+  # Several tests run at once: waiting threads must not hold the cores.
+  OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} watched "$folder/test.log" "testing $(basename "$folder")" \
+    ctest --test-dir "$folder" --parallel "$KKC_JOBS" --output-on-failure --no-tests=error \
+    --output-junit "$folder/test.xml" "$@" || status=$?
+  if ((status != 0)); then
+    grep -vE '^ *[0-9]+/[0-9]+ Test +#.* Passed |^ +Start +[0-9]+: ' "$folder/test.log" >&2 || true
+  fi
+  counts "$folder/test.xml"
+  return "$status"
+}
+
+# counts FILE: "N passed, N failed, N skipped" of a JUnit file.
+counts() {
+  python3 - "$1" <<'PY'
+import sys
+import xml.etree.ElementTree as tree
+
+suite = tree.parse(sys.argv[1]).getroot()
+total, failed, skipped = (int(suite.get(key, 0)) for key in ("tests", "failures", "skipped"))
+print(f"{total - failed - skipped} passed, {failed} failed, {skipped} skipped")
+PY
 }
