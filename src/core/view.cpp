@@ -253,10 +253,4 @@ void require_same_type(const View& a, const View& b, const char* name_a, const c
           name_a, ", ", name(a.scalar()));
 }
 
-bool may_overlap(const View& a, const View& b) {
-  const auto [a0, a1] = a.bytes();
-  const auto [b0, b1] = b.bytes();
-  return a0 < b1 && b0 < a1;
-}
-
 }  // namespace kkc

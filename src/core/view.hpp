@@ -58,7 +58,6 @@ void require_output(const View& view, const char* argument);
 void require_data(const View& view, const char* argument);
 void require_same_shape(const View& a, const View& b, const char* name_a, const char* name_b);
 void require_same_type(const View& a, const View& b, const char* name_a, const char* name_b);
-bool may_overlap(const View& a, const View& b);
 
 Scalar valid_element(int32_t scalar, const char* argument);
 Space valid_space(int32_t space, Device device);

@@ -8,6 +8,7 @@
 
 #include "core/dispatch.hpp"
 #include "core/log.hpp"
+#include "core/strided.hpp"
 #include "spmv_plan.hpp"
 
 namespace kkc::spmv {
@@ -122,8 +123,8 @@ class Trial {
   Trial(const Context& context, const Desc& desc)
       : context_(context),
         values_(numbers(context, desc.A.scalar, desc.A.nnz)),
-        x_(numbers(context, desc.A.scalar, span(desc.x))),
-        y_(numbers(context, desc.A.scalar, span(desc.y))),
+        x_(numbers(context, desc.A.scalar, span_of(desc.x))),
+        y_(numbers(context, desc.A.scalar, span_of(desc.y))),
         coefficients_(numbers(context, desc.A.scalar, 2)),
         args_{coefficient(desc, 0), coefficient(desc, 1), desc.A, desc.x, desc.y, nullptr} {
     args_.A.values = values_.data();
@@ -150,14 +151,6 @@ class Trial {
   }
 
  private:
-  static int64_t span(const DenseRef& v) {
-    int64_t last = 0;
-    for (int i = 0; i < v.rank; ++i) {
-      if (v.extents[i] == 0) return 0;
-      last += (v.extents[i] - 1) * v.strides[i];
-    }
-    return last + 1;
-  }
   Coefficient coefficient(const Desc& desc, int which) {
     if (desc.device_scalars) return {coefficients_.as<char>() + which * size_of(desc.A.scalar), true};
     return {host_coefficients_ + which * size_of(desc.A.scalar) / sizeof(double), false};
@@ -296,7 +289,7 @@ void execute(Plan& plan, const void* alpha, const Matrix& A, const View& x, cons
   check_vector(x, state.desc.x, queue, "x");
   check_vector(y, state.desc.y, queue, "y");
   require_output(y, "y");
-  require(!may_overlap(x, y), KKC_STATUS_INVALID_ARGUMENT, "x and y overlap, expected separate memory");
+  require(!overlap(x.ref(), y.ref()), KKC_STATUS_INVALID_ARGUMENT, "x and y overlap, expected separate memory");
   require(!state.kernel->keeps_values() || state.values_set, KKC_STATUS_WRONG_STATE,
           "plan keeps values (option values = kept) and has none yet, expected kkc_spmv_set_values first");
   if (y.count() == 0) return;
