@@ -1,0 +1,585 @@
+! Written by tools/gen_fortran from include/kkc.h: the functions as Fortran calls them (see kkc.f90).
+module kkc_calls
+  use kkc_c
+  use kkc_support
+  implicit none
+  private
+
+  public :: kkc_device_count
+  public :: kkc_context_create
+  public :: kkc_context_destroy
+  public :: kkc_context_set_stream
+  public :: kkc_context_synchronize
+  public :: kkc_context_info
+  public :: kkc_allocator_create
+  public :: kkc_allocator_destroy
+  public :: kkc_malloc
+  public :: kkc_free
+  public :: kkc_copy
+  public :: kkc_options_create
+  public :: kkc_options_destroy
+  public :: kkc_options_set_text
+  public :: kkc_options_from_json
+  public :: kkc_view_mirror
+  public :: kkc_view_retain
+  public :: kkc_view_set_pointer
+  public :: kkc_view_copy
+  public :: kkc_view_fill
+  public :: kkc_view_destroy
+  public :: kkc_csr_create
+  public :: kkc_csr_create_copy
+  public :: kkc_csr_set_pointers
+  public :: kkc_matrix_copy
+  public :: kkc_matrix_validate
+  public :: kkc_matrix_info
+  public :: kkc_matrix_destroy
+  public :: kkc_matrix_read
+  public :: kkc_matrix_write
+  public :: kkc_view_read
+  public :: kkc_view_write
+  public :: kkc_matrix_generate
+  public :: kkc_matrix_laplacian
+  public :: kkc_axpby
+  public :: kkc_dot
+  public :: kkc_norm2
+  public :: kkc_query_support
+  public :: kkc_implementation_count
+  public :: kkc_implementation_name
+  public :: kkc_plan_info
+  public :: kkc_plan_workspace_size
+  public :: kkc_plan_set_workspace
+  public :: kkc_plan_check
+  public :: kkc_plan_destroy
+  public :: kkc_tuning_export
+  public :: kkc_tuning_import
+  public :: kkc_spmv_plan
+  public :: kkc_spmv_execute
+  public :: kkc_spmv_set_values
+  interface kkc_view_set_pointer
+    module procedure kkc_view_set_pointer_ptr
+  end interface
+  interface kkc_view_fill
+    module procedure kkc_view_fill_ptr
+  end interface
+  interface kkc_csr_create
+    module procedure kkc_csr_create_ptr
+  end interface
+  interface kkc_csr_create_copy
+    module procedure kkc_csr_create_copy_ptr
+  end interface
+  interface kkc_csr_set_pointers
+    module procedure kkc_csr_set_pointers_ptr
+  end interface
+  interface kkc_axpby
+    module procedure kkc_axpby_ptr
+  end interface
+  interface kkc_spmv_execute
+    module procedure kkc_spmv_execute_ptr
+  end interface
+
+contains
+
+  subroutine kkc_device_count(device, count, ierr)
+    integer(c_int32_t), intent(in) :: device
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_device_count_c(device, count)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_context_create(device, device_id, ctx, allocator, options, ierr)
+    integer(c_int32_t), intent(in) :: device, device_id
+    type(kkc_context_t), intent(out) :: ctx
+    type(kkc_allocator_t), intent(in), optional :: allocator
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_context_create_c(device, device_id, address_of_allocator(allocator), address_of_options(options), &
+      ctx%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_context_destroy(ctx, ierr)
+    type(kkc_context_t), intent(inout) :: ctx
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_context_destroy_c(ctx%handle)
+    if (status == KKC_STATUS_SUCCESS) ctx%handle = c_null_ptr
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_context_set_stream(ctx, stream, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(c_ptr), intent(in) :: stream
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_context_set_stream_c(ctx%handle, stream)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_context_synchronize(ctx, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_context_synchronize_c(ctx%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_context_info(ctx, json, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    character(:), allocatable, intent(out) :: json
+    integer(c_int32_t), intent(out), optional :: ierr
+    type(c_ptr) :: json_text
+    integer(c_int32_t) :: status
+    status = kkc_context_info_c(ctx%handle, json_text)
+    json = fortran_text(json_text)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_allocator_create(alloc, free, user, allocator, ierr)
+    type(c_funptr), intent(in) :: alloc, free
+    type(c_ptr), intent(in) :: user
+    type(kkc_allocator_t), intent(out) :: allocator
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_allocator_create_c(alloc, free, user, allocator%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_allocator_destroy(allocator, ierr)
+    type(kkc_allocator_t), intent(inout) :: allocator
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_allocator_destroy_c(allocator%handle)
+    if (status == KKC_STATUS_SUCCESS) allocator%handle = c_null_ptr
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_malloc(ctx, bytes, ptr, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_size_t), intent(in) :: bytes
+    type(c_ptr), intent(out) :: ptr
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_malloc_c(ctx%handle, bytes, ptr)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_free(ctx, ptr, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(c_ptr), intent(in) :: ptr
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_free_c(ctx%handle, ptr)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_copy(ctx, dst, src, bytes, direction, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(c_ptr), intent(in) :: dst, src
+    integer(c_size_t), intent(in) :: bytes
+    integer(c_int32_t), intent(in) :: direction
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_copy_c(ctx%handle, dst, src, bytes, direction)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_options_create(options, ierr)
+    type(kkc_options_t), intent(out) :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_options_create_c(options%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_options_destroy(options, ierr)
+    type(kkc_options_t), intent(inout) :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_options_destroy_c(options%handle)
+    if (status == KKC_STATUS_SUCCESS) options%handle = c_null_ptr
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_options_set_text(options, key, value, ierr)
+    type(kkc_options_t), intent(in) :: options
+    character(*), intent(in) :: key, value
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_options_set_text_c(options%handle, c_text(key), c_text(value))
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_options_from_json(json, options, ierr)
+    character(*), intent(in) :: json
+    type(kkc_options_t), intent(out) :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_options_from_json_c(c_text(json), options%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_mirror(ctx, view, space, mirror, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_view_t), intent(in) :: view
+    integer(c_int32_t), intent(in) :: space
+    type(kkc_view_t), intent(out) :: mirror
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_mirror_c(ctx%handle, view%handle, space, mirror%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_retain(view, same, ierr)
+    type(kkc_view_t), intent(in) :: view
+    type(kkc_view_t), intent(out) :: same
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_retain_c(view%handle, same%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_set_pointer_ptr(view, data, ierr)
+    type(kkc_view_t), intent(in) :: view
+    type(c_ptr), intent(in) :: data
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_set_pointer_c(view%handle, data)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_copy(ctx, source, destination, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_view_t), intent(in) :: source, destination
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_copy_c(ctx%handle, source%handle, destination%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_fill_ptr(ctx, value, view, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(c_ptr), intent(in) :: value
+    type(kkc_view_t), intent(in) :: view
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_fill_c(ctx%handle, value, view%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_destroy(view, ierr)
+    type(kkc_view_t), intent(inout) :: view
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_destroy_c(view%handle)
+    if (status == KKC_STATUS_SUCCESS) view%handle = c_null_ptr
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_csr_create_ptr(ctx, rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, values, &
+      A, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int64_t), intent(in) :: rows, cols, nnz
+    integer(c_int32_t), intent(in) :: index_pair, scalar, base
+    type(c_ptr), intent(in) :: row_offsets, col_indices, values
+    type(kkc_matrix_t), intent(out) :: A
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_csr_create_c(ctx%handle, rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, &
+      values, A%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_csr_create_copy_ptr(ctx, rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, &
+      values, A, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int64_t), intent(in) :: rows, cols, nnz
+    integer(c_int32_t), intent(in) :: index_pair, scalar, base
+    type(c_ptr), intent(in) :: row_offsets, col_indices, values
+    type(kkc_matrix_t), intent(out) :: A
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_csr_create_copy_c(ctx%handle, rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, &
+      values, A%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_csr_set_pointers_ptr(A, row_offsets, col_indices, values, ierr)
+    type(kkc_matrix_t), intent(in) :: A
+    type(c_ptr), intent(in) :: row_offsets, col_indices, values
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_csr_set_pointers_c(A%handle, row_offsets, col_indices, values)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_copy(ctx, A, copy, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_matrix_t), intent(out) :: copy
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_matrix_copy_c(ctx%handle, A%handle, copy%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_validate(A, properties, ierr)
+    type(kkc_matrix_t), intent(in) :: A
+    integer(c_int32_t), intent(out) :: properties
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_matrix_validate_c(A%handle, properties)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_info(A, json, ierr)
+    type(kkc_matrix_t), intent(in) :: A
+    character(:), allocatable, intent(out) :: json
+    integer(c_int32_t), intent(out), optional :: ierr
+    type(c_ptr) :: json_text
+    integer(c_int32_t) :: status
+    status = kkc_matrix_info_c(A%handle, json_text)
+    json = fortran_text(json_text)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_destroy(A, ierr)
+    type(kkc_matrix_t), intent(inout) :: A
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_matrix_destroy_c(A%handle)
+    if (status == KKC_STATUS_SUCCESS) A%handle = c_null_ptr
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_read(ctx, path, index_pair, scalar, A, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    character(*), intent(in) :: path
+    integer(c_int32_t), intent(in) :: index_pair, scalar
+    type(kkc_matrix_t), intent(out) :: A
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_matrix_read_c(ctx%handle, c_text(path), index_pair, scalar, A%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_write(A, path, options, ierr)
+    type(kkc_matrix_t), intent(in) :: A
+    character(*), intent(in) :: path
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_matrix_write_c(A%handle, c_text(path), address_of_options(options))
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_read(ctx, path, scalar, layout, view, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    character(*), intent(in) :: path
+    integer(c_int32_t), intent(in) :: scalar, layout
+    type(kkc_view_t), intent(out) :: view
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_read_c(ctx%handle, c_text(path), scalar, layout, view%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_write(ctx, view, path, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_view_t), intent(in) :: view
+    character(*), intent(in) :: path
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_write_c(ctx%handle, view%handle, c_text(path))
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_generate(ctx, name, index_pair, scalar, A, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    character(*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: index_pair, scalar
+    type(kkc_matrix_t), intent(out) :: A
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_matrix_generate_c(ctx%handle, c_text(name), address_of_options(options), index_pair, scalar, &
+      A%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_laplacian(ctx, A, shift, L, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A
+    real(c_double), intent(in) :: shift
+    type(kkc_matrix_t), intent(out) :: L
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_matrix_laplacian_c(ctx%handle, A%handle, shift, L%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_axpby_ptr(ctx, alpha, x, beta, y, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(c_ptr), intent(in) :: alpha, beta
+    type(kkc_view_t), intent(in) :: x, y
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_axpby_c(ctx%handle, alpha, x%handle, beta, y%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_dot(ctx, conjugate, x, y, result, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int32_t), intent(in) :: conjugate
+    type(kkc_view_t), intent(in) :: x, y, result
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_dot_c(ctx%handle, conjugate, x%handle, y%handle, result%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_norm2(ctx, x, result, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_view_t), intent(in) :: x, result
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_norm2_c(ctx%handle, x%handle, result%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_query_support(device, operation, index_pair, scalar, yes, ierr)
+    integer(c_int32_t), intent(in) :: device, index_pair, scalar
+    character(*), intent(in) :: operation
+    integer(c_int32_t), intent(out) :: yes
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_query_support_c(device, c_text(operation), index_pair, scalar, yes)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_implementation_count(device, operation, count, ierr)
+    integer(c_int32_t), intent(in) :: device
+    character(*), intent(in) :: operation
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_implementation_count_c(device, c_text(operation), count)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_implementation_name(device, operation, index, name, ierr)
+    integer(c_int32_t), intent(in) :: device, index
+    character(*), intent(in) :: operation
+    character(:), allocatable, intent(out) :: name
+    integer(c_int32_t), intent(out), optional :: ierr
+    type(c_ptr) :: name_text
+    integer(c_int32_t) :: status
+    status = kkc_implementation_name_c(device, c_text(operation), index, name_text)
+    name = fortran_text(name_text)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_plan_info(plan, json, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    character(:), allocatable, intent(out) :: json
+    integer(c_int32_t), intent(out), optional :: ierr
+    type(c_ptr) :: json_text
+    integer(c_int32_t) :: status
+    status = kkc_plan_info_c(plan%handle, json_text)
+    json = fortran_text(json_text)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_plan_workspace_size(plan, bytes, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    integer(c_size_t), intent(out) :: bytes
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_plan_workspace_size_c(plan%handle, bytes)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_plan_set_workspace(plan, ptr, bytes, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(c_ptr), intent(in) :: ptr
+    integer(c_size_t), intent(in) :: bytes
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_plan_set_workspace_c(plan%handle, ptr, bytes)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_plan_check(plan, where, count, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    integer(c_int64_t), intent(out) :: where, count
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_plan_check_c(plan%handle, where, count)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_plan_destroy(plan, ierr)
+    type(kkc_plan_t), intent(inout) :: plan
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_plan_destroy_c(plan%handle)
+    if (status == KKC_STATUS_SUCCESS) plan%handle = c_null_ptr
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_tuning_export(ctx, json, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    character(:), allocatable, intent(out) :: json
+    integer(c_int32_t), intent(out), optional :: ierr
+    type(c_ptr) :: json_text
+    integer(c_int32_t) :: status
+    status = kkc_tuning_export_c(ctx%handle, json_text)
+    json = fortran_text(json_text)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_tuning_import(ctx, json, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    character(*), intent(in) :: json
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_tuning_import_c(ctx%handle, c_text(json))
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_spmv_plan(ctx, op, A, x, y, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int32_t), intent(in) :: op
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: x, y
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_spmv_plan_c(ctx%handle, op, A%handle, x%handle, y%handle, address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_spmv_execute_ptr(plan, alpha, A, x, beta, y, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(c_ptr), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: x, y
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_spmv_execute_c(plan%handle, alpha, A%handle, x%handle, beta, y%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_spmv_set_values(plan, A, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(in) :: A
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_spmv_set_values_c(plan%handle, A%handle)
+    call report(status, ierr)
+  end subroutine
+
+end module

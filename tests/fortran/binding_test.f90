@@ -1,0 +1,253 @@
+! The Fortran module: kinds, ranks, errors, optional arguments.
+program binding_test
+  use kkc
+  implicit none
+  type(kkc_context_t) :: ctx
+  integer :: failures = 0
+
+  call expect(kkc_version() >= 100, "version")
+  call kkc_context_create(KKC_DEVICE_SERIAL, 0, ctx)
+  call test_errors()
+  call test_wraps()
+  call test_fill()
+  call test_views()
+  call test_options()
+  call test_matrix_one_based()
+  call test_matrix_refusals()
+  call test_coefficients()
+  call test_files()
+  call kkc_context_destroy(ctx)
+  call expect(.not. c_associated(ctx%handle), "destroy clears the handle")
+  call kkc_context_destroy(ctx) ! NULL: succeeds
+  if (failures > 0) error stop "some checks failed"
+  print '(a)', "all checks passed"
+
+contains
+
+  subroutine expect(good, what)
+    logical, intent(in) :: good
+    character(*), intent(in) :: what
+    if (good) return
+    failures = failures + 1
+    print '(2a)', "FAILED: ", what
+  end subroutine
+
+  subroutine test_errors()
+    type(kkc_view_t) :: nothing, view
+    type(kkc_context_t) :: wrong
+    real(c_double), target :: wide(4, 6)
+    integer(c_int32_t) :: ierr, count
+    character(:), allocatable :: text
+    call kkc_view_get(nothing, ierr=ierr)
+    call expect(ierr == KKC_STATUS_NULL_POINTER, "NULL view is refused")
+    call expect(kkc_status_name(ierr) == "KKC_STATUS_NULL_POINTER", "name of a status")
+    text = kkc_last_error()
+    call expect(index(text, "view") > 0, "the sentence names the argument")
+    call kkc_context_create(17, 0, wrong, ierr=ierr)
+    call expect(ierr == KKC_STATUS_INVALID_ARGUMENT, "unknown device is refused")
+    call expect(.not. c_associated(wrong%handle), "outputs are NULL on failure")
+    call kkc_view_wrap(ctx, wide(::2, ::3), view, ierr=ierr)
+    call expect(ierr == KKC_STATUS_INVALID_ARGUMENT, "gaps in an array are refused")
+    text = kkc_last_error()
+    call expect(index(text, "contiguous") > 0, "a sentence of the module's own")
+    call kkc_device_count(KKC_DEVICE_SERIAL, count)
+    call expect(count == 1, "one serial device")
+    call kkc_view_get(nothing, ierr=ierr)
+    text = kkc_last_error()
+    call expect(index(text, "contiguous") == 0, "the library's sentence replaces it")
+  end subroutine
+
+  subroutine test_wraps()
+    type(kkc_view_t) :: view
+    real(c_float), target :: f32(3)
+    real(c_double), target :: f64(2, 3), number
+    complex(c_float_complex), target :: c64(2, 2, 2)
+    complex(c_double_complex), target :: c128(1, 2, 3, 4)
+    integer(c_int32_t), target :: i32(5)
+    integer(c_int64_t), target :: i64(2, 1, 1, 1, 1, 1, 1, 3), none(0, 4)
+    integer(c_int8_t), target :: u8(7)
+    call kkc_view_wrap(ctx, f32, view); call expect_view(view, KKC_TYPE_F32, [3_c_int64_t])
+    call kkc_view_wrap(ctx, f64, view); call expect_view(view, KKC_TYPE_F64, [2_c_int64_t, 3_c_int64_t])
+    call kkc_view_wrap(ctx, f64(:, 2:3), view); call expect_view(view, KKC_TYPE_F64, [2_c_int64_t, 2_c_int64_t])
+    call kkc_view_wrap(ctx, number, view); call expect_view(view, KKC_TYPE_F64, [integer(c_int64_t) ::])
+    call kkc_view_wrap(ctx, c64, view); call expect_view(view, KKC_TYPE_C64, int([2, 2, 2], c_int64_t))
+    call kkc_view_wrap(ctx, c128, view); call expect_view(view, KKC_TYPE_C128, int([1, 2, 3, 4], c_int64_t))
+    call kkc_view_wrap(ctx, i32, view); call expect_view(view, KKC_TYPE_I32, [5_c_int64_t])
+    call kkc_view_wrap(ctx, i64, view); call expect_view(view, KKC_TYPE_I64, int([2, 1, 1, 1, 1, 1, 1, 3], c_int64_t))
+    call kkc_view_wrap(ctx, none, view); call expect_view(view, KKC_TYPE_I64, int([0, 4], c_int64_t))
+    call kkc_view_wrap_const(ctx, u8, view); call expect_view(view, KKC_TYPE_U8, [7_c_int64_t])
+  end subroutine
+
+  subroutine expect_view(view, scalar, extents)
+    type(kkc_view_t), intent(inout) :: view
+    integer(c_int32_t), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: extents(:)
+    integer(c_int32_t) :: found, rank
+    integer(c_int64_t), allocatable :: e(:)
+    character(40) :: what
+    write (what, '(a, i0, a, i0)') "wrapped array of type ", scalar, ", rank ", size(extents)
+    call kkc_view_get(view, scalar=found, rank=rank, extents=e)
+    call expect(found == scalar .and. rank == size(extents), what)
+    if (rank == size(extents)) call expect(all(e == extents), what)
+    call kkc_view_destroy(view)
+  end subroutine
+
+  subroutine test_fill()
+    type(kkc_view_t) :: view
+    real(c_float), target :: f32(3)
+    complex(c_double_complex), target :: c128(2)
+    integer(c_int64_t), target :: i64(4)
+    integer(c_int8_t), target :: u8(2)
+    call kkc_view_wrap(ctx, f32, view)
+    call kkc_view_fill(ctx, 1.5d0, view)
+    call expect(all(f32 == 1.5), "a double fills a view of floats")
+    call kkc_view_wrap(ctx, c128, view)
+    call kkc_view_fill(ctx, (1., -2.), view)
+    call expect(all(c128 == (1d0, -2d0)), "complex of either kind fills")
+    call kkc_view_wrap(ctx, i64, view)
+    call kkc_view_fill(ctx, 9007199254740993_c_int64_t, view)
+    call expect(all(i64 == 9007199254740993_c_int64_t), "integers keep all bits")
+    call kkc_view_wrap(ctx, u8, view)
+    call kkc_view_fill(ctx, 7, view)
+    call expect(all(u8 == 7), "bytes")
+  end subroutine
+
+  subroutine test_views()
+    type(kkc_view_t) :: matrix, column, transposed, mirror
+    real(c_double), target :: a(3, 2), b(3)
+    type(kkc_view_t) :: b_view
+    integer(c_int32_t) :: ierr
+    a = reshape([1d0, 2d0, 3d0, 4d0, 5d0, 6d0], [3, 2])
+    call kkc_view_wrap(ctx, a, matrix)
+    call kkc_view_sub(matrix, [0, 1], [3, -1], column)
+    call kkc_view_wrap(ctx, b, b_view)
+    call kkc_view_copy(ctx, column, b_view)
+    call expect(all(b == [4d0, 5d0, 6d0]), "second column")
+    call kkc_view_sub(matrix, [0], [3], column, ierr)
+    call expect(ierr == KKC_STATUS_SIZE_MISMATCH, "begins for another rank")
+    call kkc_view_create(ctx, KKC_TYPE_F64, [3, 2], KKC_LAYOUT_RIGHT, KKC_SPACE_HOST, transposed)
+    call kkc_view_copy(ctx, matrix, transposed)
+    call kkc_view_mirror(ctx, transposed, KKC_SPACE_HOST, mirror)
+    call kkc_view_copy(ctx, transposed, mirror)
+    a = 0
+    call kkc_view_copy(ctx, mirror, matrix)
+    call expect(all(a == reshape([1d0, 2d0, 3d0, 4d0, 5d0, 6d0], [3, 2])), "through the other layout and back")
+    call kkc_view_destroy(matrix)
+    call kkc_view_destroy(transposed)
+    call kkc_view_destroy(mirror)
+  end subroutine
+
+  subroutine test_options()
+    type(kkc_options_t) :: options
+    type(kkc_matrix_t) :: A
+    integer(c_int32_t) :: ierr
+    integer(c_int64_t) :: rows
+    character(:), allocatable :: text
+    call kkc_options_create(options)
+    call kkc_options_set(options, "nx", 3)
+    call kkc_options_set(options, "ny", 5_c_int64_t)
+    call kkc_matrix_generate(ctx, "lap2d5", KKC_INDEX_32_32, KKC_TYPE_F64, A, options)
+    call kkc_csr_get(A, rows)
+    call expect(rows == 15, "options reach the generator")
+    call kkc_matrix_destroy(A)
+    call kkc_options_set(options, "colour", "blue")
+    call kkc_matrix_generate(ctx, "lap2d5", KKC_INDEX_32_32, KKC_TYPE_F64, A, options, ierr)
+    call expect(ierr == KKC_STATUS_UNKNOWN_OPTION, "unknown option is refused")
+    text = kkc_last_error()
+    call expect(index(text, "colour") > 0 .and. index(text, "nx") > 0, "the sentence lists the known options")
+    call kkc_options_destroy(options)
+    call kkc_options_from_json("{", options, ierr)
+    call expect(ierr == KKC_STATUS_PARSE, "broken JSON is refused")
+  end subroutine
+
+  ! The matrix [10 0 20; 0 30 0], counted from 1 as Fortran does.
+  subroutine test_matrix_one_based()
+    integer(c_int32_t), target :: offsets(3) = [1, 3, 4], columns(3) = [1, 3, 2]
+    real(c_double), target :: values(3) = [10d0, 20d0, 30d0], others(3) = [1d0, 1d0, 1d0]
+    real(c_double), target :: x(3) = [1d0, 2d0, 3d0], y(2), z(3)
+    type(kkc_matrix_t) :: A, copy
+    type(kkc_view_t) :: x_view, y_view, z_view
+    type(kkc_plan_t) :: plan, transposed
+    character(:), allocatable :: info
+    integer(c_int32_t) :: base, properties
+    call kkc_csr_create(ctx, 2, 3, 1, offsets, columns, values, A)
+    call kkc_csr_get(A, base=base)
+    call expect(base == 1, "base 1")
+    call kkc_matrix_validate(A, properties)
+    call expect(iand(properties, KKC_MATRIX_SORTED) /= 0, "rows are sorted")
+    call kkc_view_wrap_const(ctx, x, x_view)
+    call kkc_view_wrap(ctx, y, y_view)
+    call kkc_view_wrap(ctx, z, z_view)
+    call kkc_spmv_plan(ctx, KKC_OP_NONE, A, x_view, y_view, plan)
+    call kkc_plan_info(plan, info)
+    call expect(index(info, "spmv") > 0, "information of a plan")
+    call kkc_spmv_execute(plan, 1d0, A, x_view, 0d0, y_view)
+    call expect(all(y == [70d0, 60d0]), "product")
+    call kkc_spmv_execute(plan, 2d0, A, x_view, 1d0, y_view)
+    call expect(all(y == [210d0, 180d0]), "product added up")
+    call kkc_csr_set_pointers(A, offsets, columns, others)
+    call kkc_spmv_execute(plan, 1., A, x_view, 0., y_view)
+    call expect(all(y == [4d0, 2d0]), "other values")
+    call kkc_spmv_plan(ctx, KKC_OP_TRANSPOSE, A, y_view, z_view, transposed)
+    call kkc_spmv_execute(transposed, 1d0, A, y_view, 0d0, z_view)
+    call expect(all(z == [4d0, 2d0, 4d0]), "transposed product")
+    call kkc_csr_create_copy(ctx, 2, 3, 1, offsets, columns, A=copy)
+    call kkc_matrix_info(copy, info)
+    call expect(len(info) > 2, "information of a pattern")
+    call kkc_matrix_destroy(copy)
+    call kkc_plan_destroy(plan)
+    call kkc_matrix_destroy(A)
+  end subroutine
+
+  subroutine test_matrix_refusals()
+    integer(c_int32_t), target :: offsets(3) = [0, 2, 3], columns(6) = [0, 0, 2, 0, 1, 0]
+    integer(c_int64_t), target :: wide_columns(3) = [0, 2, 1]
+    real(c_double), target :: values(3) = 1d0
+    type(kkc_matrix_t) :: A
+    integer(c_int32_t) :: ierr
+    call kkc_csr_create(ctx, 2, 3, 0, offsets, columns(::2), values, A, ierr)
+    call expect(ierr == KKC_STATUS_INVALID_ARGUMENT, "gaps between column indices")
+    call kkc_csr_create(ctx, 2, 3, 0, offsets, wide_columns, values, A, ierr)
+    call expect(ierr == KKC_STATUS_TYPE_MISMATCH, "32-bit offsets with 64-bit columns")
+    call kkc_csr_create(ctx, 2, 3, 0, offsets, columns(1:3), columns(4:6), A, ierr)
+    call expect(ierr == KKC_STATUS_TYPE_MISMATCH, "integer values")
+    call kkc_csr_create(ctx, 5, 3, 0, offsets, columns(1:3), values, A, ierr)
+    call expect(ierr == KKC_STATUS_SIZE_MISMATCH, "too few offsets")
+    call kkc_csr_create(ctx, 2, 3, 0, [0, 5, 3], columns(1:3), values, A, ierr)
+    call expect(ierr == KKC_STATUS_INVALID_ARGUMENT, "offsets that go backwards")
+  end subroutine
+
+  subroutine test_coefficients()
+    real(c_double), target :: x(2) = [1d0, 2d0], y(2) = [10d0, 20d0]
+    type(kkc_view_t) :: x_view, y_view, result_view
+    real(c_double), target :: length
+    real(c_double), target :: minus_one = -1, one = 1
+    call kkc_view_wrap_const(ctx, x, x_view)
+    call kkc_view_wrap(ctx, y, y_view)
+    call kkc_axpby(ctx, 2., x_view, 1., y_view)
+    call expect(all(y == [12d0, 24d0]), "single coefficients on doubles")
+    call kkc_axpby(ctx, c_loc(minus_one), x_view, c_loc(one), y_view)
+    call expect(all(y == [11d0, 22d0]), "coefficients by address")
+    call kkc_view_wrap(ctx, length, result_view)
+    call kkc_norm2(ctx, x_view, result_view)
+    call expect(abs(length - sqrt(5d0)) < 1d-15, "norm into a variable")
+  end subroutine
+
+  subroutine test_files()
+    type(kkc_matrix_t) :: A, B
+    integer(c_int64_t) :: rows, cols, nnz
+    integer(c_int32_t) :: ierr
+    character(:), allocatable :: text
+    call kkc_matrix_generate(ctx, "arrow", KKC_INDEX_32_32, KKC_TYPE_F64, A)
+    call kkc_matrix_write(A, "fortran_arrow.mtx.gz")
+    call kkc_matrix_read(ctx, "fortran_arrow.mtx.gz", KKC_INDEX_32_32, KKC_TYPE_F64, B)
+    call kkc_csr_get(A, nnz=nnz)
+    call kkc_csr_get(B, rows, cols, nnz)
+    call expect(rows == cols .and. nnz > rows, "written and read back")
+    call kkc_matrix_read(ctx, "no such file.mtx", KKC_INDEX_32_32, KKC_TYPE_F64, B, ierr)
+    call expect(ierr == KKC_STATUS_IO, "missing file")
+    text = kkc_last_error()
+    call expect(index(text, "no such file.mtx") > 0, "the sentence names the file")
+  end subroutine
+
+end program
