@@ -20,15 +20,17 @@ class Allocator final : public Object {
 
 inline constexpr size_t memory_alignment = 256;
 
-/// Where a context's allocations come from. Outlives the context while buffers need it. Thread-safe.
+/// Where a context's allocations come from. Outlives the context while buffers need it. Thread-safe. Virtual, so that
+/// modules reach the core's functions.
 class Memory {
  public:
   Memory(std::shared_ptr<Queue> queue, std::shared_ptr<Allocator> allocator)
       : queue_(std::move(queue)), allocator_(std::move(allocator)) {}
+  virtual ~Memory() = default;
   Queue& queue() const { return *queue_; }
   /// Never null for bytes > 0: throws OUT_OF_MEMORY.
-  void* allocate(Space space, size_t bytes) const;
-  void deallocate(Space space, void* data, size_t bytes) const noexcept;
+  virtual void* allocate(Space space, size_t bytes) const;
+  virtual void deallocate(Space space, void* data, size_t bytes) const noexcept;
 
  private:
   std::shared_ptr<Queue> queue_;
