@@ -3,13 +3,13 @@ function(kkc_add_module device architecture)
   set(prefix_cuda cu)
   set(prefix_hip roc)
   set(sources)
-  foreach(pattern src/device/${device}*.cpp src/device/${device}*.cu src/vendor/${prefix_${device}}*/*.cpp
+  foreach(pattern src/device/gpu_*.cpp src/device/${device}*.cpp src/device/${device}*.cu src/vendor/${prefix_${device}}*/*.cpp
                   src/vendor/${prefix_${device}}*/*.cu)
     file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
     list(APPEND sources ${files})
   endforeach()
   # The few sources of the core that kernels' drivers call; they hold no state.
-  foreach(name module_entry memory types)
+  foreach(name memory types)
     if(EXISTS ${PROJECT_SOURCE_DIR}/src/core/${name}.cpp)
       list(APPEND sources ${PROJECT_SOURCE_DIR}/src/core/${name}.cpp)
     endif()

@@ -13,8 +13,8 @@ namespace kkc {
 struct Cuda {
   static constexpr Device id = Device::cuda;
   using exec = Kokkos::Cuda;
-  /// The queue's stream as an execution space (needs device/cuda.hpp).
-  static exec space(Queue& queue);
+  /// The queue's stream as an execution space, until the queue gets another stream (needs device/cuda.hpp).
+  static const exec& space(Queue& queue);
   static gpu::stream_t stream(const Queue& queue) { return static_cast<gpu::stream_t>(queue.stream()); }
 };
 

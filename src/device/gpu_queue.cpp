@@ -1,0 +1,134 @@
+#include "gpu_queue.hpp"
+
+#include "gpu_guard.hpp"
+
+namespace kkc::gpu {
+GpuQueue::GpuQueue(GpuBackend& backend, Gpu& gpu)
+    : backend_(backend), gpu_(gpu), own_(take_stream(gpu)), lane_{&gpu, own_, {}}, space_(backend.space_on(gpu, own_)) {
+  join(lane_);
+}
+
+GpuQueue::~GpuQueue() {
+  if (!backend_.usable()) return;
+  Surroundings in(gpu_.context);
+  leave(lane_, own_);
+}
+
+const DeviceTable& GpuQueue::table() const { return backend_.table(); }
+
+void GpuQueue::enter(Thunk thunk, void* argument, Failure& failure) const {
+  if (!backend_.usable()) return backend_.run_guarded(thunk, argument, failure);
+  Surroundings in(gpu_.context);
+  backend_.run_guarded(thunk, argument, failure);
+}
+
+void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
+  const bool blocks = is_pageable(destination) || is_pageable(source);
+  require(!blocks || capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+          "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
+  check(copy_async(destination, source, bytes, lane_.stream), "copying");
+  if (blocks) check(gpu::synchronize(lane_.stream), "waiting for a copy");
+}
+
+void GpuQueue::synchronize() {
+  require(capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+          "the context's stream is being captured, so nothing can wait for it");
+  check(gpu::synchronize(lane_.stream), "waiting for the device");
+  collect();
+}
+
+void GpuQueue::set_stream(void* stream) {
+  const stream_t next = stream == nullptr ? own_ : static_cast<stream_t>(stream);
+  if (next == lane_.stream) return;
+  require(!is_per_thread(next), KKC_STATUS_INVALID_ARGUMENT,
+          "stream is the per-thread default stream, which is another one in each thread; expected a ", stream_type, " of its own");
+  require(belongs_to(next, gpu_.context), KKC_STATUS_INVALID_ARGUMENT, "stream does not belong to device ", gpu_.id,
+          ", the context's");
+  const uint64_t before = capture_of(lane_.stream), after = capture_of(next);
+  std::shared_ptr<void> space;
+  if (after == not_capturing) space = backend_.space_on(gpu_, next);
+  if (before == after && before != unknown_capture) {
+    check(record(lane_.event, lane_.stream), "recording an event");
+    check(wait(next, lane_.event), "waiting for an event");
+  } else if (before == not_capturing) {
+    // A graph cannot wait for work outside of it, so the caller does.
+    check(gpu::synchronize(lane_.stream), "waiting for the device");
+  }
+  redirect(lane_, next);
+  space_ = std::move(space);
+}
+
+const void* GpuQueue::space() {
+  if (!space_) {
+    require(capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+            "the context got its stream while it was being captured; expected kkc_context_set_stream before the capture");
+    space_ = backend_.space_on(gpu_, lane_.stream);
+  }
+  return space_.get();
+}
+
+void GpuQueue::describe(Info& info) const {
+  int driver = 0;
+  check(driver_version(driver), "asking for the driver's version");
+  info.add("name", gpu_.facts.name);
+  info.add("architecture", gpu_.facts.architecture);
+  info.add("multiprocessors", int64_t{gpu_.facts.multiprocessors});
+  info.add("memory_bytes", static_cast<int64_t>(gpu_.facts.memory));
+  info.add("driver", int64_t{driver});
+  info.add("ordinal", int64_t{gpu_.ordinal});
+  info.add("module", backend_.file());
+}
+
+GpuBackend::GpuBackend(const CoreTable& core, const DeviceTable& table, const std::vector<int>& ordinals, std::string file,
+                       MakeSpace make_space)
+    : core_(core), table_(table), file_(std::move(file)), make_space_(make_space), gpus_(ordinals.size()), ordinals_(ordinals) {
+  for (size_t i = 0; i < ordinals.size(); ++i) {
+    gpus_[i].id = static_cast<int32_t>(i);
+    gpus_[i].ordinal = ordinals[i];
+  }
+}
+
+void GpuBackend::enter(Thunk thunk, void* argument, Failure& failure) const {
+  if (!usable()) return run_guarded(thunk, argument, failure);
+  Surroundings in;
+  run_guarded(thunk, argument, failure);
+}
+
+void GpuBackend::run_guarded(Thunk thunk, void* argument, Failure& failure) const {
+  guarded(failure, [&] {
+    require(!core_.in_forked_child(), KKC_STATUS_DEVICE_UNAVAILABLE, "device ", name(gpu::device),
+            " cannot be used in a child of fork whose parent had used a device");
+    require(!closed_, KKC_STATUS_DEVICE_UNAVAILABLE, "device ", name(gpu::device), " is closed: the process is ending");
+    thunk(argument);
+  });
+}
+
+std::shared_ptr<Queue> GpuBackend::open(int32_t device_id, const QueueSettings&) {
+  Gpu& gpu = gpus_.at(static_cast<size_t>(device_id));
+  {
+    std::lock_guard lock(mutex_);
+    if (gpu.frees == stream_t{})
+      start(gpu, ordinals_);
+    else
+      make_current(gpu.context);
+  }
+  return std::make_shared<GpuQueue>(*this, gpu);
+}
+
+std::shared_ptr<void> GpuBackend::space_on(const Gpu& gpu, stream_t stream) {
+  std::lock_guard lock(mutex_);
+  Cached* oldest = nullptr;
+  for (Cached& cached : spaces_) {
+    if (cached.ordinal == gpu.ordinal && cached.stream == stream) {
+      cached.last_use = ++uses_;
+      return cached.space;
+    }
+    if (cached.space.use_count() == 1 && (oldest == nullptr || cached.last_use < oldest->last_use)) oldest = &cached;
+  }
+  if (spaces_.size() >= most_cached && oldest != nullptr) spaces_.erase(spaces_.begin() + (oldest - spaces_.data()));
+  std::shared_ptr<void> space = make_space_(gpu.ordinal, stream);
+  spaces_.push_back({gpu.ordinal, stream, space, ++uses_});
+  return space;
+}
+
+}  // namespace kkc::gpu

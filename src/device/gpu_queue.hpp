@@ -1,0 +1,95 @@
+// Queue and Backend of a GPU module, for CUDA and HIP alike. Knows no Kokkos: the module hands in how instances are made.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/module.hpp"
+#include "core/queue.hpp"
+#include "gpu_memory.hpp"
+
+namespace kkc::gpu {
+
+class GpuBackend;
+
+class GpuQueue final : public Queue {
+ public:
+  GpuQueue(GpuBackend& backend, Gpu& gpu);
+  ~GpuQueue() override;
+
+  Device device() const override { return gpu::device; }
+  int32_t device_id() const override { return gpu_.id; }
+  const DeviceTable& table() const override;
+  int32_t concurrency() const override { return gpu_.facts.multiprocessors; }
+  bool reads(Space space) const override { return space != Space::host; }
+  void* allocate(Space space, size_t bytes) override { return gpu::allocate(gpu_, space, bytes); }
+  void deallocate(Space space, void* data, size_t) noexcept override { gpu::deallocate(gpu_, space, data); }
+  void copy(void* destination, const void* source, size_t bytes) override;
+  void synchronize() override;
+  void set_stream(void* stream) override;
+  void* stream() const override { return lane_.stream; }
+  void describe(Info& info) const override;
+
+  /// Kokkos' execution-space instance on the current stream.
+  const void* space();
+
+ private:
+  void enter(Thunk thunk, void* argument, Failure& failure) const override;
+
+  GpuBackend& backend_;
+  Gpu& gpu_;
+  stream_t own_;
+  Lane lane_;
+  std::shared_ptr<void> space_;  // null: the stream was being captured when it came
+};
+
+class GpuBackend final : public Backend {
+ public:
+  /// Makes Kokkos' instance on a stream of the device that the runtime calls `ordinal`.
+  using MakeSpace = std::shared_ptr<void> (*)(int ordinal, stream_t stream);
+
+  GpuBackend(const CoreTable& core, const DeviceTable& table, const std::vector<int>& ordinals, std::string file, MakeSpace make_space);
+
+  Device device() const override { return gpu::device; }
+  int32_t count() const override { return static_cast<int32_t>(gpus_.size()); }
+  const DeviceTable& table() const override { return table_; }
+  std::shared_ptr<Queue> open(int32_t device_id, const QueueSettings& settings) override;
+
+  /// Refuses every later call: the process is ending.
+  void close() { closed_ = true; }
+  /// Neither closed nor in a forked child.
+  bool usable() const { return !closed_ && !core_.in_forked_child(); }
+  /// Runs a call, or refuses it.
+  void run_guarded(Thunk thunk, void* argument, Failure& failure) const;
+
+  const std::string& file() const { return file_; }
+  /// The cached instance for a stream: each costs several buffers.
+  std::shared_ptr<void> space_on(const Gpu& gpu, stream_t stream);
+
+ private:
+  void enter(Thunk thunk, void* argument, Failure& failure) const override;
+
+  struct Cached {
+    int ordinal;
+    stream_t stream;
+    std::shared_ptr<void> space;
+    uint64_t last_use;
+  };
+  static constexpr size_t most_cached = 64;
+
+  const CoreTable& core_;
+  const DeviceTable& table_;
+  std::string file_;
+  MakeSpace make_space_;
+  std::vector<Gpu> gpus_;
+  std::vector<int> ordinals_;
+  std::mutex mutex_;
+  std::vector<Cached> spaces_;
+  uint64_t uses_ = 0;
+  std::atomic<bool> closed_ = false;
+};
+
+}  // namespace kkc::gpu
