@@ -69,6 +69,8 @@ kkc_view_t* make_view(World& world, Bytes& in) {
   for (int64_t& e : extents) e = in.size() % 16;
   for (int64_t& s : strides) s = in.size() % 16;
   const int32_t rank = in.below(10) - 1;
+  if (rank > 3)  // keeps allocations small; absurd sizes come with the lower ranks
+    for (int64_t& e : extents) e %= 3;
   int64_t span = 1;
   for (int i = 0; i < rank && i < 8; ++i) span *= extents[i] < 0 ? 1 : (extents[i] > 0 ? extents[i] : 1);
   kkc_view_t* view = nullptr;
