@@ -59,7 +59,8 @@ bool overlap(const DenseRef& a, const DenseRef& b) {
     if (a.extents[d] > 1 && a.strides[d] != 0) search.add(a.strides[d] * search.size_a, 0, a.extents[d] - 1);
   for (int d = 0; d < b.rank; ++d)
     if (b.extents[d] > 1 && b.strides[d] != 0) search.add(b.strides[d] * search.size_b, 1 - b.extents[d], 0);
-  std::sort(search.terms, search.terms + search.count, [](const Term& x, const Term& y) { return x.stride > y.stride; });
+  std::sort(search.terms, search.terms + search.count,
+            [](const Term& x, const Term& y) { return x.stride > y.stride; });
   search.below[search.count] = search.above[search.count] = 0;
   for (int k = search.count - 1; k >= 0; --k) {
     search.below[k] = search.below[k + 1] + search.terms[k].low * search.terms[k].stride;

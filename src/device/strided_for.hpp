@@ -17,7 +17,7 @@ struct StridedFor {
   Op op;
   int32_t rank;
   int64_t inner;
-  int64_t extent;  // of the fastest dimension
+  int64_t extent;          // of the fastest dimension
   Index parts[walk_rank];  // [0]: items along the fastest dimension; [d]: extents
   Divider dividers[walk_rank];
   int64_t strides[N][walk_rank];

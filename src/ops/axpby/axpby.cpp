@@ -15,7 +15,8 @@ void execute(Context& context, const void* alpha, const View& x, const void* bet
   require_output(y, "y");
   require_same_shape(x, y, "x", "y");
   require_same_type(x, y, "x", "y");
-  require(is_floating(y.scalar()), KKC_STATUS_NOT_SUPPORTED, "y holds ", name(y.scalar()), ", expected f32, f64, c64 or c128");
+  require(is_floating(y.scalar()), KKC_STATUS_NOT_SUPPORTED, "y holds ", name(y.scalar()),
+          ", expected f32, f64, c64 or c128");
   require_data(x, "x");
   require_data(y, "y");
   if (y.count() == 0) return;

@@ -15,7 +15,8 @@ void execute(Context& context, bool conjugate, const View& x, const View& y, Vie
   require_same_shape(x, y, "x", "y");
   require_same_type(x, y, "x", "y");
   require_same_type(x, result, "x", "result");
-  require(is_floating(x.scalar()), KKC_STATUS_NOT_SUPPORTED, "x holds ", name(x.scalar()), ", expected f32, f64, c64 or c128");
+  require(is_floating(x.scalar()), KKC_STATUS_NOT_SUPPORTED, "x holds ", name(x.scalar()),
+          ", expected f32, f64, c64 or c128");
   if (x.rank() != 1 && x.rank() != 2) fail(KKC_STATUS_SIZE_MISMATCH, "x is ", x.shape(), ", expected rank 1 or 2");
   const int64_t columns = x.rank() == 2 ? x.extent(1) : 1;
   if (result.rank() != x.rank() - 1 || (x.rank() == 2 && result.extent(0) != columns))

@@ -18,9 +18,10 @@ void execute(Context& context, const View& x, View& result) {
   require_usable(x, queue, "x");
   require_usable(result, queue, "result");
   require_output(result, "result");
-  require(is_floating(x.scalar()), KKC_STATUS_NOT_SUPPORTED, "x holds ", name(x.scalar()), ", expected f32, f64, c64 or c128");
-  require(result.scalar() == real_of(x.scalar()), KKC_STATUS_TYPE_MISMATCH, "result holds ", name(result.scalar()), ", expected ",
-          name(real_of(x.scalar())), " for x of ", name(x.scalar()));
+  require(is_floating(x.scalar()), KKC_STATUS_NOT_SUPPORTED, "x holds ", name(x.scalar()),
+          ", expected f32, f64, c64 or c128");
+  require(result.scalar() == real_of(x.scalar()), KKC_STATUS_TYPE_MISMATCH, "result holds ", name(result.scalar()),
+          ", expected ", name(real_of(x.scalar())), " for x of ", name(x.scalar()));
   if (x.rank() != 1 && x.rank() != 2) fail(KKC_STATUS_SIZE_MISMATCH, "x is ", x.shape(), ", expected rank 1 or 2");
   const int64_t columns = x.rank() == 2 ? x.extent(1) : 1;
   if (result.rank() != x.rank() - 1 || (x.rank() == 2 && result.extent(0) != columns))

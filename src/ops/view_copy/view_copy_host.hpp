@@ -46,7 +46,7 @@ void copy_words(Queue& queue, const Shape& shape, void* destination, const void*
     return;
   }
   const int di = shape.source_fastest;
-  const Plane plane{walk.extents[di], walk.extents[0],         walk.strides[1][di],
+  const Plane plane{walk.extents[di],   walk.extents[0],     walk.strides[1][di],
                     walk.strides[1][0], walk.strides[0][di], walk.strides[0][0]};
   // Square tiles; long ones where a side of the plane is short.
   constexpr int64_t side = tile_side<Word>, words = tile_words<Word>;
@@ -89,10 +89,14 @@ void run_host(Queue& queue, void*, const Args& args) {
     return;
   }
   switch (shape.word) {
-    case 1: return copy_words<Dev, WordOf<1>::type>(queue, shape, to, from);
-    case 4: return copy_words<Dev, WordOf<4>::type>(queue, shape, to, from);
-    case 8: return copy_words<Dev, WordOf<8>::type>(queue, shape, to, from);
-    default: return copy_words<Dev, WordOf<16>::type>(queue, shape, to, from);
+    case 1:
+      return copy_words<Dev, WordOf<1>::type>(queue, shape, to, from);
+    case 4:
+      return copy_words<Dev, WordOf<4>::type>(queue, shape, to, from);
+    case 8:
+      return copy_words<Dev, WordOf<8>::type>(queue, shape, to, from);
+    default:
+      return copy_words<Dev, WordOf<16>::type>(queue, shape, to, from);
   }
 }
 

@@ -86,7 +86,7 @@ inline void transpose_square(Word* to, int64_t to_stride, const Word* from, int6
 template <class Word>
 inline constexpr int64_t tile_side = sizeof(Word) == 16 ? 32 : 64;
 template <class Word>
-inline constexpr int64_t tile_words = tile_side<Word> * tile_side<Word>;
+inline constexpr int64_t tile_words = tile_side<Word>* tile_side<Word>;
 
 /// A plane of a copy: i is the source's fastest dimension, j the destination's.
 struct Plane {
@@ -96,10 +96,12 @@ struct Plane {
 
 /// One tile of a plane. buffer: tile_words words at a cache line.
 template <class Word>
-void transpose_tile(Word* to, const Word* from, const Plane& p, int64_t count_i, int64_t count_j, bool stream, Word* buffer) {
+void transpose_tile(Word* to, const Word* from, const Plane& p, int64_t count_i, int64_t count_j, bool stream,
+                    Word* buffer) {
   constexpr int64_t n = square<Word>;
   const int64_t pitch = count_j;
-  const int64_t whole_i = p.source_i == 1 ? count_i - count_i % n : 0, whole_j = p.source_i == 1 ? count_j - count_j % n : 0;
+  const int64_t whole_i = p.source_i == 1 ? count_i - count_i % n : 0,
+                whole_j = p.source_i == 1 ? count_j - count_j % n : 0;
   for (int64_t j = 0; j < whole_j; j += n) {
     for (int64_t i = 0; i < whole_i; i += n)
       transpose_square(buffer + i * pitch + j, pitch, from + j * p.source_j + i, p.source_j);
