@@ -7,7 +7,7 @@
 #include "dispatch.hpp"
 #include "matrix_coordinates.hpp"
 #include "matrix_generate_pattern.hpp"
-#include "matrix_parallel.hpp"
+#include "matrix_mirror.hpp"
 #include "matrix_random.hpp"
 #include "options.hpp"
 
@@ -115,9 +115,9 @@ double size_of_value(const V& v) {
 template <class I, class O, class V>
 class Values {
  public:
-  Values(HostCsr& a, int threads)
-      : rows_(a.rows), offsets_(a.offsets.as<O>()), indices_(a.indices.as<I>()), values_(a.values.as<V>()),
-        parts_(part_count(threads, a.nnz, grain)) {}
+  Values(HostCsr& a, const std::shared_ptr<const Memory>& memory)
+      : memory_(memory), threads_(host_threads(*memory)), parts_(part_count(threads_, a.nnz, grain)), rows_(a.rows),
+        offsets_(a.offsets.as<O>()), indices_(a.indices.as<I>()), values_(a.values.as<V>()) {}
 
   void fill(const ValueRule& rule) {
     if (rule.stencil || rule.unit) {
@@ -165,18 +165,14 @@ class Values {
 
   /// Above the diagonal: the conjugate of what is below. Complex numbers on the diagonal lose their imaginary part.
   void mirror() {
-    over_rows([&](Range r) {
-      for (int64_t i = r.begin; i < r.end; ++i)
-        for (O k = offsets_[i]; k < offsets_[i + 1]; ++k) {
-          if (indices_[k] < i) continue;
-          const int64_t j = indices_[k];
-          const I* const at = std::lower_bound(indices_ + offsets_[j], indices_ + offsets_[j + 1], static_cast<I>(i));
-          const V below = values_[at - indices_];
-          if constexpr (is_complex<V>)
-            values_[k] = i == j ? V(below.real()) : std::conj(below);
-          else
-            values_[k] = below;
-        }
+    const CsrPattern<I, O> pattern{rows_, rows_, 0, offsets_, indices_};
+    walk_mirrored(pattern, threads_, memory_, [&](int, int64_t, int64_t k, int64_t image) {
+      const V below = values_[k];
+      if constexpr (is_complex<V>)
+        values_[image] = k == image ? V(below.real()) : std::conj(below);
+      else
+        values_[image] = below;
+      return true;
     });
   }
 
@@ -196,11 +192,12 @@ class Values {
     });
   }
 
+  const std::shared_ptr<const Memory>& memory_;
+  const int threads_, parts_;
   const int64_t rows_;
   const O* const offsets_;
   const I* const indices_;
   V* const values_;
-  const int parts_;
 };
 
 }  // namespace
@@ -222,7 +219,7 @@ HostCsr generate_matrix(std::string_view name, const Options& options, IndexPair
     using V = typename decltype(s)::type;
     out.scalar = scalar;
     out.values = host_array<V>(memory, out.nnz);
-    Values<typename decltype(p)::ordinal, typename decltype(p)::offset, V>(out, host_threads(*memory)).fill(rule);
+    Values<typename decltype(p)::ordinal, typename decltype(p)::offset, V>(out, memory).fill(rule);
   });
   return out;
 }

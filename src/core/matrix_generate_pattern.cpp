@@ -166,13 +166,18 @@ HostCsr rmat_pattern(int64_t scale, int64_t edges, const RandomShape& shape, Ind
     using I = std::remove_pointer_t<decltype(rows)>;
     Draws random(shape.seed, Stream::pattern, static_cast<uint64_t>(range.begin * draws_an_edge));
     for (int64_t e = range.begin; e < range.end; ++e) {
-      uint64_t row = 0, col = 0, draw = 0;
-      for (int64_t level = 0; level < scale; ++level) {
-        draw = level % 2 == 0 ? random.next() : draw >> 32;
-        const auto u = static_cast<uint32_t>(draw);
+      uint64_t row = 0, col = 0;
+      const auto descend = [&](uint32_t u) {
         row = 2 * row + (u >= upper);
         col = 2 * col + ((u >= upper_left) ^ (u >= upper) ^ (u >= all_but_last));
+      };
+      int64_t level = 0;
+      for (; level + 2 <= scale; level += 2) {
+        const uint64_t draw = random.next();
+        descend(static_cast<uint32_t>(draw));
+        descend(static_cast<uint32_t>(draw >> 32));
       }
+      if (level < scale) descend(static_cast<uint32_t>(random.next()));
       rows[e] = static_cast<I>(row);
       cols[e] = static_cast<I>(col);
     }

@@ -5,7 +5,7 @@
 
 #include "dispatch.hpp"
 #include "matrix_coordinates.hpp"
-#include "matrix_parallel.hpp"
+#include "matrix_mirror.hpp"
 
 namespace kkc {
 namespace {
@@ -13,33 +13,13 @@ namespace {
 constexpr int64_t grain = 1 << 16;
 
 template <class I, class O>
-struct Pattern {
-  explicit Pattern(const CsrRef& a)
-      : rows(a.rows), cols(a.cols), base(a.base), offsets(static_cast<const O*>(a.offsets)), indices(static_cast<const I*>(a.indices)) {}
-
-  int64_t begin(int64_t i) const { return static_cast<int64_t>(offsets[i]) - base; }
-  int64_t end(int64_t i) const { return begin(i + 1); }
-  /// Wraps around for indices that are far out of range.
-  int64_t col(int64_t k) const {
-    return static_cast<int64_t>(static_cast<uint64_t>(indices[k]) - static_cast<uint64_t>(base));
-  }
-
-  /// Place of (i, j) in a sorted row, or -1.
-  int64_t find(int64_t i, int64_t j) const {
-    const I *const first = indices + begin(i), *const last = indices + end(i);
-    const I wanted = static_cast<I>(j + base);
-    const I* const at = std::lower_bound(first, last, wanted);
-    return at != last && *at == wanted ? at - indices : -1;
-  }
-
-  int64_t rows, cols, base;
-  const O* offsets;
-  const I* indices;
-};
+CsrPattern<I, O> pattern_of(const CsrRef& a) {
+  return {a.rows, a.cols, a.base, static_cast<const O*>(a.offsets), static_cast<const I*>(a.indices)};
+}
 
 /// Splits rows so that parts have about as many entries, and adds up what each part finds.
 template <class Found, class I, class O, class F>
-Found over_rows(const Pattern<I, O>& p, int threads, F f) {
+Found over_rows(const CsrPattern<I, O>& p, int threads, F f) {
   const int64_t nnz = p.rows == 0 ? 0 : p.begin(p.rows);
   const int parts = part_count(threads, nnz + p.rows, grain);
   std::vector<Found> found(static_cast<size_t>(parts));
@@ -55,7 +35,7 @@ Found over_rows(const Pattern<I, O>& p, int threads, F f) {
 }
 
 template <class I, class O>
-void require_offsets(const CsrRef& a, const Pattern<I, O>& p, int threads) {
+void require_offsets(const CsrRef& a, const CsrPattern<I, O>& p, int threads) {
   if (a.rows == 0) {
     require(a.nnz == 0, KKC_STATUS_INVALID_ARGUMENT, "nnz is ", a.nnz, ", expected 0 for a matrix without rows");
     if (a.offsets == nullptr) return;
@@ -104,7 +84,7 @@ struct RowFacts {
 };
 
 template <class I, class O>
-RowFacts row_facts(const Pattern<I, O>& p, int threads) {
+RowFacts row_facts(const CsrPattern<I, O>& p, int threads) {
   return over_rows<RowFacts>(p, threads, [&](Range r, RowFacts& f) {
     for (int64_t i = r.begin; i < r.end; ++i) {
       const int64_t begin = p.begin(i), end = p.end(i);
@@ -135,29 +115,12 @@ RowFacts row_facts(const Pattern<I, O>& p, int threads) {
   });
 }
 
-struct AllOf {
-  bool value = true;
-  void add(const AllOf& o) { value &= o.value; }
-};
-
-/// Whether each entry above the diagonal has its mirror image. Rows sorted, without duplicates: then as many entries
-/// below as above make the pattern symmetric.
-template <class I, class O>
-bool mirrored_pattern(const Pattern<I, O>& p, const RowFacts& facts, int threads) {
-  if (p.rows != p.cols || facts.below != facts.above) return false;
-  return over_rows<AllOf>(p, threads, [&](Range r, AllOf& all) {
-           for (int64_t i = r.begin; i < r.end && all.value; ++i)
-             for (int64_t k = p.begin(i); k < p.end(i) && all.value; ++k)
-               if (const int64_t j = p.col(k); j > i) all.value = p.find(j, i) >= 0;
-         }).value;
-}
-
 /// A valid matrix, and one with the same entries whose rows are sorted and without duplicates.
 template <class I, class O>
 class Checked {
  public:
   Checked(const CsrRef& a, bool with_values, const std::shared_ptr<const Memory>& memory)
-      : threads_(host_threads(*memory)), given_(a), facts_(check(a, Pattern<I, O>(a), threads_)) {
+      : memory_(memory), threads_(host_threads(*memory)), given_(a), facts_(check(a, pattern_of<I, O>(a), threads_)) {
     if (facts_.sorted && facts_.unique) {
       clean_facts_ = facts_;
       return;
@@ -171,7 +134,7 @@ class Checked {
   }
 
   const CsrRef& clean() const { return given_; }
-  Pattern<I, O> pattern() const { return Pattern<I, O>(given_); }
+  CsrPattern<I, O> pattern() const { return pattern_of<I, O>(given_); }
   const RowFacts& facts() const { return facts_; }  // of the matrix as it was given
   int threads() const { return threads_; }
 
@@ -181,12 +144,12 @@ class Checked {
     if (facts_.sorted) bits |= KKC_MATRIX_SORTED;
     if (facts_.unique) bits |= KKC_MATRIX_NO_DUPLICATES;
     if (a.rows == a.cols && facts_.diagonals == a.rows) bits |= KKC_MATRIX_FULL_DIAGONAL;
-    if (mirrored_pattern(pattern(), clean_facts_, threads_)) bits |= KKC_MATRIX_SYMMETRIC_PATTERN;
+    if (symmetric_pattern()) bits |= KKC_MATRIX_SYMMETRIC_PATTERN;
     return bits;
   }
 
  private:
-  static RowFacts check(const CsrRef& a, const Pattern<I, O>& p, int threads) {
+  static RowFacts check(const CsrRef& a, const CsrPattern<I, O>& p, int threads) {
     require_offsets(a, p, threads);
     if (a.rows == 0) return {};
     const RowFacts f = row_facts(p, threads);
@@ -195,23 +158,17 @@ class Checked {
     return f;
   }
 
+  /// As many entries below the diagonal as above, and each of the former mirrored.
+  bool symmetric_pattern() const {
+    return clean_facts_.below == clean_facts_.above &&
+           walk_mirrored(pattern(), threads_, memory_, [](int, int64_t, int64_t, int64_t) { return true; });
+  }
+
+  const std::shared_ptr<const Memory>& memory_;
   const int threads_;
   CsrRef given_;
   RowFacts facts_, clean_facts_;
   HostCsr copy_;
-};
-
-struct ValueFacts {
-  bool symmetric = true, hermitian = true, skew = true;
-  bool weakly = true, strictly = true, positive = true;
-  void add(const ValueFacts& o) {
-    symmetric &= o.symmetric;
-    hermitian &= o.hermitian;
-    skew &= o.skew;
-    weakly &= o.weakly;
-    strictly &= o.strictly;
-    positive &= o.positive;
-  }
 };
 
 template <class V>
@@ -222,27 +179,54 @@ V conjugate(const V& v) {
     return v;
 }
 
+/// How the values of mirrored entries compare.
+struct Symmetry {
+  bool symmetric = true, hermitian = true, skew = true;
+};
+
 template <class V, class I, class O>
-ValueFacts value_facts(const Pattern<I, O>& p, const V* values, int threads) {
-  return over_rows<ValueFacts>(p, threads, [&](Range r, ValueFacts& f) {
+Symmetry value_symmetry(const CsrPattern<I, O>& p, const V* values, int threads, const std::shared_ptr<const Memory>& memory) {
+  std::vector<Symmetry> found(static_cast<size_t>(threads));
+  const bool mirrored = walk_mirrored(p, threads, memory, [&](int part, int64_t, int64_t k, int64_t image) {
+    Symmetry& f = found[static_cast<size_t>(part)];
+    const V v = values[k], w = values[image];
+    f.symmetric &= v == w;
+    f.hermitian &= v == conjugate(w);
+    f.skew &= v == -w;
+    return f.symmetric || f.hermitian || f.skew;
+  });
+  Symmetry all{mirrored, mirrored, mirrored};
+  for (const Symmetry& f : found) {
+    all.symmetric &= f.symmetric;
+    all.hermitian &= f.hermitian;
+    all.skew &= f.skew;
+  }
+  return all;
+}
+
+struct Dominance {
+  bool weakly = true, strictly = true, positive = true;
+  void add(const Dominance& o) {
+    weakly &= o.weakly;
+    strictly &= o.strictly;
+    positive &= o.positive;
+  }
+};
+
+template <class V, class I, class O>
+Dominance dominance(const CsrPattern<I, O>& p, const V* values, int threads) {
+  return over_rows<Dominance>(p, threads, [&](Range r, Dominance& f) {
     for (int64_t i = r.begin; i < r.end; ++i) {
       double others = 0, diagonal = 0;
       bool positive = false;
       for (int64_t k = p.begin(i); k < p.end(i); ++k) {
-        const int64_t j = p.col(k);
         const V v = values[k];
-        if (j == i) {
+        if (p.col(k) == i) {
           diagonal = std::abs(v);
           positive = std::real(v) > 0 && std::imag(v) == 0;
         } else {
           others += std::abs(v);
         }
-        if (j < i || !(f.symmetric || f.hermitian || f.skew)) continue;
-        const int64_t other = p.find(j, i);
-        const V w = other < 0 ? V{} : values[other];
-        f.symmetric &= other >= 0 && v == w;
-        f.hermitian &= other >= 0 && v == conjugate(w);
-        f.skew &= other >= 0 && v == -w;
       }
       f.weakly &= diagonal >= others;
       f.strictly &= diagonal > others;
@@ -286,23 +270,20 @@ Info describe_matrix(const CsrRef& a, const std::shared_ptr<const Memory>& memor
     info.add("full_diagonal", int64_t{(bits & KKC_MATRIX_FULL_DIAGONAL) != 0});
     const bool symmetric_pattern = (bits & KKC_MATRIX_SYMMETRIC_PATTERN) != 0;
     info.add("symmetric_pattern", int64_t{symmetric_pattern});
-    ValueFacts values;
-    if (a.scalar == Scalar::none) {
-      values.symmetric = values.hermitian = symmetric_pattern;
-      values.skew = values.weakly = values.strictly = values.positive = false;
-    } else {
+    Symmetry symmetry{symmetric_pattern, symmetric_pattern, false};
+    Dominance rows{false, false, false};
+    if (a.scalar != Scalar::none)
       dispatch_scalar(AllScalars{}, a.scalar, [&](auto s) {
         using V = typename decltype(s)::type;
-        values = value_facts(checked.pattern(), static_cast<const V*>(checked.clean().values), checked.threads());
+        const V* const values = static_cast<const V*>(checked.clean().values);
+        symmetry = {false, false, false};
+        if (symmetric_pattern) symmetry = value_symmetry(checked.pattern(), values, checked.threads(), memory);
+        if (square) rows = dominance(checked.pattern(), values, checked.threads());
       });
-      values.symmetric &= symmetric_pattern;
-      values.hermitian &= symmetric_pattern;
-      values.skew &= symmetric_pattern;
-    }
-    info.add("symmetry", std::string(values.symmetric ? "symmetric" : values.hermitian ? "hermitian" : values.skew ? "skew" : "general"));
-    info.add("hermitian", int64_t{values.hermitian});
-    info.add("positive_diagonal", int64_t{square && values.positive});
-    info.add("diagonal_dominance", std::string(!square || !values.weakly ? "none" : values.strictly ? "strict" : "weak"));
+    info.add("symmetry", std::string(symmetry.symmetric ? "symmetric" : symmetry.hermitian ? "hermitian" : symmetry.skew ? "skew" : "general"));
+    info.add("hermitian", int64_t{symmetry.hermitian});
+    info.add("positive_diagonal", int64_t{rows.positive});
+    info.add("diagonal_dominance", std::string(rows.strictly ? "strict" : rows.weakly ? "weak" : "none"));
   });
   return info;
 }
