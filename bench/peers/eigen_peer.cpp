@@ -1,0 +1,75 @@
+// Eigen: a mapped row-major SparseMatrix times dense vectors.
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
+#include <complex>
+
+#include "peer.hpp"
+
+namespace kkc::bench {
+namespace {
+
+template <class T, class I, int Order>
+std::function<void()> product(const SpmvProblem& p) {
+  using Sparse = Eigen::Map<const Eigen::SparseMatrix<T, Eigen::RowMajor, I>>;
+  using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
+  return [p] {
+    Eigen::setNbThreads(p.threads);
+    const Sparse A(p.rows, p.cols, p.nnz, static_cast<const I*>(p.offsets), static_cast<const I*>(p.indices),
+                   static_cast<const T*>(p.values));
+    const auto multiply = [&](const auto& x, auto& y) {
+      if (p.op == KKC_OP_NONE)
+        y.noalias() = A * x;
+      else if (p.op == KKC_OP_TRANSPOSE)
+        y.noalias() = A.transpose() * x;
+      else
+        y.noalias() = A.adjoint() * x;
+    };
+    if (p.vectors == 1) {
+      using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+      const Eigen::Map<const Vector> x(static_cast<const T*>(p.x), p.x_rows());
+      Eigen::Map<Vector> y(static_cast<T*>(p.y), p.y_rows());
+      multiply(x, y);
+    } else {
+      const Eigen::Map<const Dense> x(static_cast<const T*>(p.x), p.x_rows(), p.vectors);
+      Eigen::Map<Dense> y(static_cast<T*>(p.y), p.y_rows(), p.vectors);
+      multiply(x, y);
+    }
+  };
+}
+
+template <class T>
+std::vector<Entrant> entrants(const SpmvProblem& p) {
+  const bool left = p.layout == KKC_LAYOUT_LEFT;
+  if (p.index == KKC_INDEX_32_32)
+    return {{"", false, 0.0, left ? product<T, int32_t, Eigen::ColMajor>(p) : product<T, int32_t, Eigen::RowMajor>(p),
+             nullptr}};
+  return {{"", false, 0.0, left ? product<T, int64_t, Eigen::ColMajor>(p) : product<T, int64_t, Eigen::RowMajor>(p),
+           nullptr}};
+}
+
+class EigenPeer final : public Peer {
+ public:
+  std::string name() const override { return "eigen"; }
+  std::string version() const override {
+    return std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
+           std::to_string(EIGEN_MINOR_VERSION);
+  }
+  bool serves(kkc_device_t device) const override { return device == KKC_DEVICE_SERIAL || device == KKC_DEVICE_OPENMP; }
+
+  std::vector<Entrant> spmv(const SpmvProblem& p) override {
+    if (p.index == KKC_INDEX_32_64) throw NotTaken("offsets and indices are of one type");
+    if (p.base != 0) throw NotTaken("indices start at 0");
+    if (p.op == KKC_OP_CONJUGATE) throw NotTaken("the conjugate makes a copy");
+    switch (p.scalar) {
+      case KKC_TYPE_F32: return entrants<float>(p);
+      case KKC_TYPE_F64: return entrants<double>(p);
+      case KKC_TYPE_C64: return entrants<std::complex<float>>(p);
+      default: return entrants<std::complex<double>>(p);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace kkc::bench
+
+KKC_BENCH_EXPORT kkc::bench::Peer* kkc_bench_peer() { return new kkc::bench::EigenPeer; }

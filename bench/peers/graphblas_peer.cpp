@@ -1,0 +1,154 @@
+// SuiteSparse:GraphBLAS: plus-times products of a copied matrix with full vectors.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+// Some of its declarations lack an extern "C" of their own.
+extern "C" {
+#include <GraphBLAS.h>
+}
+
+#include "peer.hpp"
+
+namespace kkc::bench {
+namespace {
+
+void must(GrB_Info info, const char* call) {
+  if (info != GrB_SUCCESS && info != GrB_NO_VALUE)
+    throw std::runtime_error(std::string(call) + ": GrB_Info " + std::to_string(info));
+}
+
+struct Kind {
+  GrB_Type type;
+  GrB_Semiring semiring;
+};
+
+Kind kind_of(kkc_scalar_t scalar) {
+  switch (scalar) {
+    case KKC_TYPE_F32: return {GrB_FP32, GrB_PLUS_TIMES_SEMIRING_FP32};
+    case KKC_TYPE_F64: return {GrB_FP64, GrB_PLUS_TIMES_SEMIRING_FP64};
+    case KKC_TYPE_C64: return {GxB_FC32, GxB_PLUS_TIMES_FC32};
+    default: return {GxB_FC64, GxB_PLUS_TIMES_FC64};
+  }
+}
+
+size_t bytes_of(kkc_scalar_t scalar) { return scalar == KKC_TYPE_F32 ? 4 : scalar == KKC_TYPE_C128 ? 16 : 8; }
+
+struct FreeMatrix {
+  void operator()(GrB_Matrix A) const { GrB_Matrix_free(&A); }
+};
+using Matrix = std::shared_ptr<std::remove_pointer_t<GrB_Matrix>>;
+
+Matrix own(GrB_Matrix A) { return Matrix(A, FreeMatrix{}); }
+
+template <class I>
+I* widened(const void* data, int64_t count, kkc_index_pair_t index, bool offsets, int32_t base) {
+  auto* out = static_cast<I*>(std::malloc(static_cast<size_t>(std::max<int64_t>(count, 1)) * sizeof(I)));
+  if (out == nullptr) throw std::bad_alloc();
+  const bool narrow = index == KKC_INDEX_32_32 || (index == KKC_INDEX_32_64 && !offsets);
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<I>(narrow ? static_cast<const int32_t*>(data)[i] : static_cast<const int64_t*>(data)[i]) -
+             static_cast<I>(base);
+  return out;
+}
+
+void* cloned(const void* data, size_t bytes) {
+  void* out = std::malloc(std::max<size_t>(bytes, 1));
+  if (out == nullptr) throw std::bad_alloc();
+  std::memcpy(out, data, bytes);
+  return out;
+}
+
+Matrix sparse(const SpmvProblem& p, const Kind& kind) {
+  auto* offsets = widened<GrB_Index>(p.offsets, p.rows + 1, p.index, true, p.base);
+  auto* indices = widened<GrB_Index>(p.indices, p.nnz, p.index, false, p.base);
+  const size_t bytes = static_cast<size_t>(p.nnz) * bytes_of(p.scalar);
+  void* values = cloned(p.values, bytes);
+  GrB_Matrix A = nullptr;
+  must(GxB_Matrix_import_CSR(&A, kind.type, static_cast<GrB_Index>(p.rows), static_cast<GrB_Index>(p.cols), &offsets,
+                             &indices, &values, static_cast<GrB_Index>(p.rows + 1) * sizeof(GrB_Index),
+                             static_cast<GrB_Index>(std::max<int64_t>(p.nnz, 1)) * sizeof(GrB_Index),
+                             std::max<size_t>(bytes, 1), false, false, nullptr),
+       "GxB_Matrix_import_CSR");
+  return own(A);
+}
+
+/// x as a full matrix in its own order; one vector is a matrix of one column.
+Matrix dense(const SpmvProblem& p, const Kind& kind, const void* data, int64_t rows) {
+  const size_t bytes = static_cast<size_t>(rows * p.vectors) * bytes_of(p.scalar);
+  void* values = cloned(data, bytes);
+  GrB_Matrix X = nullptr;
+  const auto import = p.layout == KKC_LAYOUT_LEFT || p.vectors == 1 ? GxB_Matrix_import_FullC : GxB_Matrix_import_FullR;
+  must(import(&X, kind.type, static_cast<GrB_Index>(rows), static_cast<GrB_Index>(p.vectors), &values, bytes, false,
+              nullptr),
+       "GxB_Matrix_import_Full");
+  return own(X);
+}
+
+template <class T>
+void extract(const SpmvProblem& p, GrB_Matrix Y,
+             GrB_Info (*tuples)(GrB_Index*, GrB_Index*, T*, GrB_Index*, const GrB_Matrix)) {
+  GrB_Index count = 0;
+  must(GrB_Matrix_nvals(&count, Y), "GrB_Matrix_nvals");
+  std::vector<GrB_Index> row(count), column(count);
+  std::vector<T> value(count);
+  must(tuples(row.data(), column.data(), value.data(), &count, Y), "GrB_Matrix_extractTuples");
+  auto* y = static_cast<T*>(p.y);
+  std::fill(y, y + p.y_rows() * p.vectors, T{});
+  for (GrB_Index i = 0; i < count; ++i)
+    y[p.layout == KKC_LAYOUT_LEFT ? column[i] * static_cast<GrB_Index>(p.ldy) + row[i]
+                                  : row[i] * static_cast<GrB_Index>(p.ldy) + column[i]] = value[i];
+}
+
+class GraphBlas final : public Peer {
+ public:
+  GraphBlas() { must(GrB_init(GrB_NONBLOCKING), "GrB_init"); }
+  std::string name() const override { return "graphblas"; }
+  std::string version() const override {
+    return "SuiteSparse " + std::to_string(GxB_IMPLEMENTATION_MAJOR) + "." + std::to_string(GxB_IMPLEMENTATION_MINOR) +
+           "." + std::to_string(GxB_IMPLEMENTATION_SUB);
+  }
+  bool serves(kkc_device_t device) const override { return device == KKC_DEVICE_SERIAL || device == KKC_DEVICE_OPENMP; }
+
+  std::vector<Entrant> spmv(const SpmvProblem& p) override {
+    const bool complex = p.scalar == KKC_TYPE_C64 || p.scalar == KKC_TYPE_C128;
+    if (complex && p.op != KKC_OP_NONE && p.op != KKC_OP_TRANSPOSE) throw NotTaken("has no product with the conjugate");
+    must(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, p.threads), "GxB_Global_Option_set");
+    const Kind kind = kind_of(p.scalar);
+    const auto start = std::chrono::steady_clock::now();
+    const Matrix A = sparse(p, kind);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const Matrix X = dense(p, kind, p.x, p.x_rows());
+    GrB_Matrix raw = nullptr;
+    must(GrB_Matrix_new(&raw, kind.type, static_cast<GrB_Index>(p.y_rows()), static_cast<GrB_Index>(p.vectors)),
+         "GrB_Matrix_new");
+    must(
+        GxB_Matrix_Option_set(raw, GxB_FORMAT, p.layout == KKC_LAYOUT_LEFT || p.vectors == 1 ? GxB_BY_COL : GxB_BY_ROW),
+        "GxB_Matrix_Option_set");
+    const Matrix Y = own(raw);
+    const GrB_Descriptor how = p.transposed() ? GrB_DESC_T0 : nullptr;
+    auto run = [=] {
+      must(GrB_mxm(Y.get(), nullptr, nullptr, kind.semiring, A.get(), X.get(), how), "GrB_mxm");
+      must(GrB_Matrix_wait(Y.get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
+    };
+    auto fetch = [=] {
+      switch (p.scalar) {
+        case KKC_TYPE_F32: extract<float>(p, Y.get(), GrB_Matrix_extractTuples_FP32); break;
+        case KKC_TYPE_F64: extract<double>(p, Y.get(), GrB_Matrix_extractTuples_FP64); break;
+        case KKC_TYPE_C64: extract<GxB_FC32_t>(p, Y.get(), GxB_Matrix_extractTuples_FC32); break;
+        default: extract<GxB_FC64_t>(p, Y.get(), GxB_Matrix_extractTuples_FC64); break;
+      }
+    };
+    return {{"", false, seconds, run, fetch}};
+  }
+};
+
+}  // namespace
+}  // namespace kkc::bench
+
+KKC_BENCH_EXPORT kkc::bench::Peer* kkc_bench_peer() { return new kkc::bench::GraphBlas; }

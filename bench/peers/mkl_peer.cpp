@@ -1,0 +1,133 @@
+// oneMKL's inspector-executor sparse BLAS: the handle as created, and after mkl_sparse_optimize with hints.
+#include <mkl.h>
+#include <mkl_spblas.h>
+
+#include <chrono>
+#include <complex>
+#include <memory>
+
+#include "peer.hpp"
+
+namespace kkc::bench {
+namespace {
+
+void must(sparse_status_t status, const char* call) {
+  if (status == SPARSE_STATUS_NOT_SUPPORTED) throw NotTaken(std::string(call) + ": not supported");
+  if (status != SPARSE_STATUS_SUCCESS)
+    throw std::runtime_error(std::string(call) + ": status " + std::to_string(status));
+}
+
+template <class T>
+struct Calls;
+template <>
+struct Calls<float> {
+  using value = float;
+  static constexpr auto create = mkl_sparse_s_create_csr;
+  static constexpr auto mv = mkl_sparse_s_mv;
+  static constexpr auto mm = mkl_sparse_s_mm;
+};
+template <>
+struct Calls<double> {
+  using value = double;
+  static constexpr auto create = mkl_sparse_d_create_csr;
+  static constexpr auto mv = mkl_sparse_d_mv;
+  static constexpr auto mm = mkl_sparse_d_mm;
+};
+template <>
+struct Calls<std::complex<float>> {
+  using value = MKL_Complex8;
+  static constexpr auto create = mkl_sparse_c_create_csr;
+  static constexpr auto mv = mkl_sparse_c_mv;
+  static constexpr auto mm = mkl_sparse_c_mm;
+};
+template <>
+struct Calls<std::complex<double>> {
+  using value = MKL_Complex16;
+  static constexpr auto create = mkl_sparse_z_create_csr;
+  static constexpr auto mv = mkl_sparse_z_mv;
+  static constexpr auto mm = mkl_sparse_z_mm;
+};
+
+template <class V>
+V number(double re) {
+  if constexpr (std::is_floating_point_v<V>)
+    return static_cast<V>(re);
+  else
+    return V{static_cast<decltype(V::real)>(re), 0};
+}
+
+using Handle = std::shared_ptr<sparse_matrix>;
+
+template <class T>
+Entrant entrant(const SpmvProblem& p, bool optimize) {
+  using C = Calls<T>;
+  using V = typename C::value;
+  const auto operation = p.op == KKC_OP_NONE        ? SPARSE_OPERATION_NON_TRANSPOSE
+                         : p.op == KKC_OP_TRANSPOSE ? SPARSE_OPERATION_TRANSPOSE
+                                                    : SPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+  const auto layout = p.layout == KKC_LAYOUT_LEFT ? SPARSE_LAYOUT_COLUMN_MAJOR : SPARSE_LAYOUT_ROW_MAJOR;
+  const matrix_descr descr{SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MODE_FULL, SPARSE_DIAG_NON_UNIT};
+  const auto k = static_cast<MKL_INT>(p.vectors);
+  auto* offsets = static_cast<MKL_INT*>(const_cast<void*>(p.offsets));
+  auto* indices = static_cast<MKL_INT*>(const_cast<void*>(p.indices));
+  mkl_set_num_threads(p.threads);
+  const auto start = std::chrono::steady_clock::now();
+  sparse_matrix_t raw = nullptr;
+  must(C::create(&raw, p.base == 0 ? SPARSE_INDEX_BASE_ZERO : SPARSE_INDEX_BASE_ONE, static_cast<MKL_INT>(p.rows),
+                 static_cast<MKL_INT>(p.cols), offsets, offsets + 1, indices, static_cast<V*>(p.values)),
+       "mkl_sparse_create_csr");
+  const Handle A(raw, mkl_sparse_destroy);
+  if (optimize) {
+    constexpr MKL_INT calls = 1000;
+    if (k == 1)
+      must(mkl_sparse_set_mv_hint(raw, operation, descr, calls), "mkl_sparse_set_mv_hint");
+    else
+      must(mkl_sparse_set_mm_hint(raw, operation, descr, layout, k, calls), "mkl_sparse_set_mm_hint");
+    must(mkl_sparse_set_memory_hint(raw, SPARSE_MEMORY_AGGRESSIVE), "mkl_sparse_set_memory_hint");
+    must(mkl_sparse_optimize(raw), "mkl_sparse_optimize");
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto* x = static_cast<const V*>(p.x);
+  auto* y = static_cast<V*>(p.y);
+  std::function<void()> run;
+  if (k == 1)
+    run = [=] { must(C::mv(operation, number<V>(1), A.get(), descr, x, number<V>(0), y), "mkl_sparse_mv"); };
+  else
+    run = [=, ldx = static_cast<MKL_INT>(p.ldx), ldy = static_cast<MKL_INT>(p.ldy)] {
+      must(C::mm(operation, number<V>(1), A.get(), descr, layout, x, k, ldx, number<V>(0), y, ldy), "mkl_sparse_mm");
+    };
+  return {optimize ? "optimized" : "plain", optimize, seconds, run, nullptr};
+}
+
+template <class T>
+std::vector<Entrant> both(const SpmvProblem& p) {
+  return {entrant<T>(p, false), entrant<T>(p, true)};
+}
+
+class Mkl final : public Peer {
+ public:
+  std::string name() const override { return "mkl"; }
+  std::string version() const override {
+    MKLVersion v;
+    mkl_get_version(&v);
+    return std::to_string(v.MajorVersion) + "." + std::to_string(v.MinorVersion) + "." +
+           std::to_string(v.UpdateVersion) + ", " + v.Processor;
+  }
+  bool serves(kkc_device_t device) const override { return device == KKC_DEVICE_SERIAL || device == KKC_DEVICE_OPENMP; }
+
+  std::vector<Entrant> spmv(const SpmvProblem& p) override {
+    if (p.index != KKC_INDEX_32_32) throw NotTaken("the LP64 library has 32-bit indices only");
+    if (p.op == KKC_OP_CONJUGATE) throw NotTaken("has no product with the conjugate");
+    switch (p.scalar) {
+      case KKC_TYPE_F32: return both<float>(p);
+      case KKC_TYPE_F64: return both<double>(p);
+      case KKC_TYPE_C64: return both<std::complex<float>>(p);
+      default: return both<std::complex<double>>(p);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace kkc::bench
+
+KKC_BENCH_EXPORT kkc::bench::Peer* kkc_bench_peer() { return new kkc::bench::Mkl; }

@@ -1,0 +1,72 @@
+// What a peer library is to the benchmark: one loadable module with one adapter class.
+//
+// A module `kkc_bench_<peer>.so` exports `kkc_bench_peer()`. It is opened when it lies beside the program; a module
+// that does not open (its library is missing on this machine) is reported with the loader's words and left out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kkc.h"
+
+namespace kkc::bench {
+
+/// y = op(A) x on arrays in the device's memory, the same for every entrant.
+struct SpmvProblem {
+  kkc_device_t device;
+  int32_t device_id;
+  void* stream;     // GPUs: all work is enqueued here
+  int32_t threads;  // hosts
+  kkc_scalar_t scalar;
+  kkc_index_pair_t index;
+  int32_t base;
+  int64_t rows, cols, nnz;
+  const void* offsets;
+  const void* indices;
+  void* values;
+  kkc_op_t op;
+  int64_t vectors;
+  kkc_layout_t layout;  // left or right
+  const void* x;
+  int64_t ldx;
+  void* y;
+  int64_t ldy;
+
+  bool transposed() const { return op == KKC_OP_TRANSPOSE || op == KKC_OP_HERMITIAN; }
+  int64_t x_rows() const { return transposed() ? rows : cols; }
+  int64_t y_rows() const { return transposed() ? cols : rows; }
+};
+
+/// One way to do the job. `run` owns what it needs; on a GPU it only enqueues.
+struct Entrant {
+  std::string name;
+  bool keeps_values = false;   // runs on a copy of the values that was made in set-up
+  double setup_seconds = 0.0;  // analysis, conversion, optimisation: once per pattern (or per values)
+  std::function<void()> run;
+  std::function<void()> fetch;  // brings the result to y where `run` leaves it in the library's own memory
+};
+
+/// Thrown by an adapter for a case that its library does not take; the text is the reason.
+class NotTaken : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  virtual std::string name() const = 0;
+  virtual std::string version() const = 0;
+  virtual bool serves(kkc_device_t device) const = 0;
+  // One member per operation; what is not overridden is not taken.
+  virtual std::vector<Entrant> spmv(const SpmvProblem&) { throw NotTaken("has no such operation"); }
+};
+
+}  // namespace kkc::bench
+
+#if defined(__GNUC__)
+#define KKC_BENCH_EXPORT extern "C" __attribute__((visibility("default")))
+#endif
