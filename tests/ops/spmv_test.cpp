@@ -1,0 +1,228 @@
+// spmv: every implementation on every device against plain host loops.
+#include "support/catch.hpp"
+
+#include <cstring>
+#include <map>
+
+#include "support/spmv_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+/// A device as tests visit it: OpenMP also with more threads than some parts have work.
+struct Visit {
+  kkc_device_t device;
+  std::string options;
+};
+
+std::vector<Visit> visits() {
+  std::vector<Visit> all;
+  for (const kkc_device_t device : devices()) {
+    all.push_back({device, ""});
+    if (device == KKC_DEVICE_OPENMP) all.push_back({device, R"({"threads": 3})"});
+  }
+  return all;
+}
+
+template <class T>
+T any_coefficient(Random& random) {
+  switch (random() % 5) {
+    case 0: return T(0);
+    case 1: return T(1);
+    case 2: return T(-1);
+    default: return random_value<T>(random);
+  }
+}
+
+/// Everything but the implementation, the op and the shape at random.
+template <class T>
+SpmvCase<T> random_case(Random& random, kkc_device_t device, const std::string& implementation, kkc_op_t op) {
+  SpmvCase<T> c;
+  c.implementation = implementation;
+  c.op = op;
+  std::vector<kkc_index_pair_t> pairs;
+  for (const kkc_index_pair_t pair : all_index_pairs)
+    if (supported(device, "spmv", pair, scalar_tag<T>)) pairs.push_back(pair);
+  c.pair = pairs[random() % pairs.size()];
+  c.base = static_cast<int32_t>(random() % 2);
+  if (random() % 2 == 0) {
+    c.x_lie = random() % 3 == 0 ? Lie::strided_vector : Lie::vector;
+    c.y_lie = random() % 3 == 0 ? Lie::strided_vector : Lie::vector;
+  } else {
+    constexpr Lie lies[] = {Lie::left, Lie::left_padded, Lie::right, Lie::right_padded, Lie::strided};
+    c.x_lie = lies[random() % 5];
+    c.y_lie = random() % 2 == 0 ? c.x_lie : lies[random() % 5];
+    constexpr int64_t counts[] = {1, 2, 3, 8, 17, 0};
+    c.vectors = counts[random() % (random() % 8 == 0 ? 6 : 5)];
+  }
+  c.alpha = any_coefficient<T>(random);
+  c.beta = any_coefficient<T>(random);
+  c.values_kept = random() % 2 == 0;
+  c.transpose_kept = random() % 3 == 0;
+  c.device_scalars = random() % 4 == 0;
+  return c;
+}
+
+template <class T>
+bool any_support(kkc_device_t device) {
+  for (const kkc_index_pair_t pair : all_index_pairs)
+    if (supported(device, "spmv", pair, scalar_tag<T>)) return true;
+  return false;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[spmv]", float, double, std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  constexpr int64_t sizes[] = {0, 1, 2, 7, 8, 9, 31, 64, 100, 257, 400};
+  for (const Visit& visit : visits()) {
+    if (!any_support<T>(visit.device)) continue;
+    const Context ctx(visit.device, visit.options);
+    for (const std::string& implementation : implementations(visit.device, "spmv")) {
+      Random random(seed());
+      std::map<kkc_op_t, int> taken;
+      for (const Shape shape : all_shapes)
+        for (const kkc_op_t op : all_ops)
+          for (int repeat = 0; repeat < 6; ++repeat) {
+            // Square, so that stencils and bands have full rows, every second time.
+            const int64_t rows = sizes[random() % 11], cols = random() % 2 == 0 ? rows : sizes[random() % 11];
+            const HostCsr<T> A = random_csr<T>(random, shape, rows, cols);
+            const SpmvCase<T> c = random_case<T>(random, visit.device, implementation, op);
+            INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ' ' << rows << " x " << cols
+                         << ", " << c.text());
+            const auto wrong = run_case(ctx, c, A, random);
+            if (!wrong) continue;
+            ++taken[op];
+            REQUIRE(*wrong == "");
+          }
+      INFO(implementation);
+      CHECK(!taken.empty());
+      if (implementation == "reference") CHECK(taken.size() == 4);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("spmv: every implementation on more work than one thread gets", "[spmv]", float, double, std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (!any_support<T>(visit.device)) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const Shape shape : {Shape::few, Shape::dense_row, Shape::power_law, Shape::stencil, Shape::banded, Shape::blocks}) {
+      const int64_t rows = random_int(random, 4000, 9000), cols = random() % 2 == 0 ? rows : random_int(random, 4000, 40000);
+      const HostCsr<T> A = random_csr<T>(random, shape, rows, cols);
+      for (const std::string& implementation : implementations(visit.device, "spmv"))
+        for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_HERMITIAN})
+          for (int repeat = 0; repeat < 2; ++repeat) {
+            SpmvCase<T> c = random_case<T>(random, visit.device, implementation, op);
+            c.vectors = std::min<int64_t>(c.vectors, 8);
+            if (c.alpha == T(0)) c.alpha = T(2);
+            INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ' ' << rows << " x " << cols
+                         << ", " << c.text());
+            const auto wrong = run_case(ctx, c, A, random);
+            if (wrong) REQUIRE(*wrong == "");
+          }
+    }
+  }
+}
+
+TEST_CASE("spmv: every implementation on the benchmark's matrices", "[spmv]") {
+  using T = double;
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spmv", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    for (const char* matrix : {"lap2d5", "lap3d7", "lap3d27", "elas3", "rmat", "rand", "band", "arrow", "identity"}) {
+      Matrix generated;
+      ok(kkc_matrix_generate(ctx, matrix, Options(R"({"size": "small"})"), KKC_INDEX_32_32, KKC_TYPE_F64, generated.out()));
+      const HostCsr<T> A = download<T>(ctx, generated);
+      for (const std::string& implementation : implementations(device, "spmv"))
+        for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+          for (const int64_t vectors : {1, 5}) {
+            SpmvCase<T> c;
+            c.implementation = implementation;
+            c.op = op;
+            c.vectors = vectors;
+            c.x_lie = c.y_lie = vectors == 1 ? Lie::vector : random() % 2 == 0 ? Lie::left : Lie::right;
+            c.alpha = 1.5;
+            c.beta = random() % 2 == 0 ? 0 : -0.5;
+            c.values_kept = c.transpose_kept = implementation.find("kept") != std::string::npos || implementation.find("relaid") != std::string::npos;
+            INFO("seed " << seed() << ", " << name(device) << ", " << matrix << ", " << c.text());
+            const auto wrong = run_case(ctx, c, A, random);
+            if (wrong) REQUIRE(*wrong == "");
+          }
+    }
+  }
+}
+
+TEST_CASE("spmv: a small product by hand", "[spmv]") {
+  // | 1 2 . |        | 1 |   |  5 |
+  // | . . . |  times | 2 | = |  0 |
+  // | 3 . 4 |        | 3 |   | 15 |
+  HostCsr<double> A;
+  A.rows = A.cols = 3;
+  A.offsets = {0, 2, 2, 4};
+  A.indices = {0, 1, 0, 2};
+  A.values = {1, 2, 3, 4};
+  for (const kkc_device_t device : devices()) {
+    const Context ctx(device);
+    DeviceCsr<double> a(ctx, A, KKC_INDEX_32_32, 1);
+    const Array<double> x(ctx, {1, 2, 3}), y(ctx, {10, 20, 30});
+    const View x_view = wrap(ctx, x.data(), {3}), y_view = wrap(ctx, y.data(), {3});
+    const double one = 1, zero = 0, minus = -1;
+    for (const std::string& implementation : implementations(device, "spmv")) {
+      Plan plan;
+      if (kkc_spmv_plan(ctx, KKC_OP_NONE, a, x_view, y_view, Options("{\"implementation\": \"" + implementation + "\"}"), plan.out()) != KKC_STATUS_SUCCESS)
+        continue;
+      INFO(name(device) << ' ' << implementation);
+      y.set({10, 20, 30});
+      ok(kkc_spmv_execute(plan, &one, a, x_view, &zero, y_view));
+      CHECK(y.get() == std::vector<double>{5, 0, 15});
+      ok(kkc_spmv_execute(plan, &one, a, x_view, &minus, y_view));
+      CHECK(y.get() == std::vector<double>{0, 0, 0});
+    }
+    Plan transposed;
+    ok(kkc_spmv_plan(ctx, KKC_OP_TRANSPOSE, a, x_view, y_view, nullptr, transposed.out()));
+    ok(kkc_spmv_execute(transposed, &one, a, x_view, &zero, y_view));
+    CHECK(y.get() == std::vector<double>{10, 2, 12});
+  }
+}
+
+TEST_CASE("spmv: the same bits run to run when asked for", "[spmv]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const Shape shape : {Shape::few, Shape::dense_row, Shape::power_law, Shape::stencil}) {
+      const HostCsr<T> A = random_csr<T>(random, shape, 20000, 20000);
+      DeviceCsr<T> a(ctx, A, KKC_INDEX_32_32, 0);
+      const std::vector<T> y_start = random_vector<T>(random, 20000 * 3);
+      const Array<T> x(ctx, random_vector<T>(random, 20000 * 3)), y(ctx, y_start);
+      const T alpha = 0.7, beta = 0.3;
+      for (const int64_t vectors : {1, 3}) {
+        const std::vector<int64_t> extents = vectors == 1 ? std::vector<int64_t>{20000} : std::vector<int64_t>{20000, vectors};
+        const View x_view = wrap(ctx, x.data(), extents), y_view = wrap(ctx, y.data(), extents);
+        for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+          for (const std::string& implementation : implementations(visit.device, "spmv")) {
+            INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ", " << implementation << ", op "
+                         << name(op) << ", vectors " << vectors);
+            std::vector<T> first;
+            for (int again = 0; again < 3; ++again) {
+              Plan plan;
+              const std::string options = "{\"implementation\": \"" + implementation + "\", \"deterministic\": 1, \"values\": \"kept\", \"transpose\": \"kept\"}";
+              if (kkc_spmv_plan(ctx, op, a, x_view, y_view, Options(options), plan.out()) != KKC_STATUS_SUCCESS) break;
+              ok(kkc_spmv_set_values(plan, a));
+              for (int repeat = 0; repeat < 2; ++repeat) {
+                y.set(y_start);
+                ok(kkc_spmv_execute(plan, &alpha, a, x_view, &beta, y_view));
+                const std::vector<T> now = y.get();
+                if (first.empty()) first = now;
+                REQUIRE(std::memcmp(first.data(), now.data(), now.size() * sizeof(T)) == 0);
+              }
+            }
+          }
+      }
+    }
+  }
+}
