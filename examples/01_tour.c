@@ -190,18 +190,18 @@ static double bytes_moved(const tour_t *tour, int64_t vectors) {
          (double)(tour->rows + tour->cols) * (double)vectors * element;
 }
 
+/* Why this implementation, and why not those before it. */
 static void print_why(kkc_plan_t *plan) {
-  char key_text[64], reason[256];
+  char name[64], reason[256];
   const char *json, *key, *value;
   check(kkc_plan_info(plan, &json), "asking the plan");
-  const char *at = json_find(json, "passed_over");
-  int any = 0;
-  while (at != NULL && (at = json_next(at, &key, &value)) != NULL) {
-    printf("       %s %s: %s\n", any++ == 0 ? "passed over:" : "            ",
-           json_text(key - 1, key_text, sizeof key_text), json_text(value, reason, sizeof reason));
+  printf("       %s", json_text(json_find(json, "why"), reason, sizeof reason));
+  for (const char *at = json_find(json, "passed_over"); at != NULL && (at = json_next(at, &key, &value)) != NULL;) {
+    json_text(value, reason, sizeof reason);
+    if (strcmp(reason, "lower priority") != 0) printf("; %s: %s", json_text(key - 1, name, sizeof name), reason);
     if (*at == '}') break;
   }
-  if (!any) printf("       first choice of its kind for this matrix and mode\n");
+  printf("\n");
 }
 
 /* One line of the table: plan, execute, compare with the reference. Returns whether the result is right. */
@@ -369,21 +369,30 @@ static kkc_matrix_t *matrix_generate(tour_t *tour, int64_t size) {
   return A;
 }
 
-/* Prints what the matrix is; returns whether its values are symmetric (Hermitian when complex). */
+/* Prints what the matrix is; returns whether it equals its conjugate transpose. */
 static int matrix_print(tour_t *tour, kkc_matrix_t *A) {
   const char *json;
-  char text[64];
+  char symmetry[32], dominance[32];
   check(kkc_csr_get(A, &tour->rows, &tour->cols, &tour->nnz, NULL, NULL, NULL, NULL, NULL, NULL), "reading the matrix");
   check(kkc_matrix_info(A, &json), "describing the matrix");
+  json_text(json_find(json, "symmetry"), symmetry, sizeof symmetry);
+  json_text(json_find(json, "diagonal_dominance"), dominance, sizeof dominance);
+  const double mean = json_number(json, "mean_row", 0), longest = json_number(json, "longest_row", 0);
+  const int hermitian = json_number(json, "hermitian", 0) > 0, dominant = strcmp(dominance, "none") != 0;
+
   printf("  %lld rows, %lld columns, %lld nonzeros\n", (long long)tour->rows, (long long)tour->cols, (long long)tour->nnz);
-  printf("  rows hold %.0f to %.0f nonzeros, %.2f on average; %.0f are empty\n", json_number(json, "shortest_row", 0),
-         json_number(json, "longest_row", 0), json_number(json, "mean_row", 0), json_number(json, "empty_rows", 0));
-  printf("  bandwidth %.0f; pattern %s; values %s\n", json_number(json, "bandwidth", 0),
-         json_number(json, "symmetric_pattern", 0) > 0 ? "symmetric" : "not symmetric",
-         json_text(json_find(json, "symmetry"), text, sizeof text));
-  printf("  kind: %s\n", json_text(json_find(json, "kind"), text, sizeof text));
-  json_text(json_find(json, "symmetry"), text, sizeof text);
-  return strcmp(text, "symmetric") == 0 || strcmp(text, "hermitian") == 0;
+  printf("  rows hold %.0f to %.0f nonzeros, %.2f on average; %.0f are empty\n", json_number(json, "shortest_row", 0), longest,
+         mean, json_number(json, "empty_rows", 0));
+  printf("  bandwidth: %.0f below and %.0f above the diagonal\n", json_number(json, "lower_bandwidth", 0),
+         json_number(json, "upper_bandwidth", 0));
+  printf("  symmetry: pattern %s, values %s\n",
+         json_number(json, "symmetric_pattern", 0) > 0 ? "symmetric" : "not symmetric", symmetry);
+  printf("  kind: %s, %s, rows of %s length%s%s%s\n", tour->scalar == KKC_TYPE_C128 ? "complex" : "real",
+         tour->rows == tour->cols ? "square" : "rectangular", longest <= 4 * mean ? "similar" : "very different",
+         dominant ? ", diagonally dominant" : "", strcmp(dominance, "strict") == 0 ? " (strictly)" : "",
+         hermitian && strcmp(dominance, "strict") == 0 && json_number(json, "positive_diagonal", 0) > 0
+             ? ", symmetric positive definite" : "");
+  return hermitian;
 }
 
 /* ---- the tour ------------------------------------------------------------------------------------------------- */

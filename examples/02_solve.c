@@ -17,15 +17,17 @@ int main(int argc, char **argv) {
   int64_t n;
   int iteration = 0;
   kkc_context_t *ctx;
+  kkc_options_t *size;
   kkc_matrix_t *A;
   kkc_plan_t *plan;
   kkc_view_t *x, *r, *p, *q, *rho_view, *next_view, *curvature_view;
 
   check(kkc_context_create(KKC_DEVICE_OPENMP, 0, NULL, NULL, &ctx));
+  check(kkc_options_from_json("{\"nx\": 80, \"ny\": 80, \"nz\": 80}", &size));
   if (argc > 1)
     check(kkc_matrix_read(ctx, argv[1], KKC_INDEX_32_32, KKC_TYPE_F64, &A));
   else
-    check(kkc_matrix_generate(ctx, "lap3d7", NULL, KKC_INDEX_32_32, KKC_TYPE_F64, &A));
+    check(kkc_matrix_generate(ctx, "lap3d7", size, KKC_INDEX_32_32, KKC_TYPE_F64, &A));
   check(kkc_csr_get(A, &n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
 
   /* Views wrap memory of yours (here single numbers) or own theirs. */
@@ -60,6 +62,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 7; ++i) check(kkc_view_destroy(views[i]));
   check(kkc_plan_destroy(plan));
   check(kkc_matrix_destroy(A));
+  check(kkc_options_destroy(size));
   check(kkc_context_destroy(ctx));
   return iteration < 10000 ? 0 : 1;
 }

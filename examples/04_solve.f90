@@ -3,6 +3,7 @@ program solve
   use kkc
   implicit none
   type(kkc_context_t) :: ctx
+  type(kkc_options_t) :: size
   type(kkc_matrix_t) :: A
   type(kkc_plan_t) :: plan
   type(kkc_view_t) :: x_view, r_view, p_view, q_view, rho_view, next_view, curvature_view
@@ -13,7 +14,8 @@ program solve
   integer :: iteration
 
   call kkc_context_create(KKC_DEVICE_OPENMP, 0, ctx)
-  call kkc_matrix_generate(ctx, "lap3d7", KKC_INDEX_32_32, KKC_TYPE_F64, A)
+  call kkc_options_from_json('{"nx": 80, "ny": 80, "nz": 80}', size)
+  call kkc_matrix_generate(ctx, "lap3d7", KKC_INDEX_32_32, KKC_TYPE_F64, A, size)
   call kkc_csr_get(A, rows=n)
   allocate (x(n), r(n), p(n), q(n))
   x = 0

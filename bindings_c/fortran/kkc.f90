@@ -6,17 +6,19 @@
 !     and must be contiguous and have the target attribute; their kind and shape say type and extents;
 !   - texts are character(*), and character(:), allocatable where they are outputs;
 !   - sizes may be default or 64-bit integers;
-!   - every call that takes an address in C takes a type(c_ptr) here too, for GPU memory.
+!   - every call that takes an address in C takes a type(c_ptr) here too, for GPU memory (c_loc: iso_c_binding).
 !
-! Functions as C has them are there as <name>_c.
+! The kinds (c_double, c_int32_t, ...) come with the module. Functions as C has them are there as <name>_c.
 module kkc
-  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_c_binding, only: c_loc
   use kkc_c
   use kkc_support, only: kkc_status_name, kkc_last_error, kkc_version, report, c_text
   use kkc_calls
   use kkc_arrays
   implicit none
   public
+  ! gfortran resolves generic names wrongly for a c_loc that comes from here: iso_c_binding has it.
+  private :: c_loc
   private :: report, c_text
   private :: coefficient, view_scalar
 

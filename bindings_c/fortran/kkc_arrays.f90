@@ -1,5 +1,6 @@
 ! Views and matrices over Fortran arrays: the kinds and shapes of the arrays say types and extents (see kkc.f90).
 module kkc_arrays
+  use, intrinsic :: iso_c_binding
   use kkc_c
   use kkc_support, only: report, refuse
   implicit none
@@ -301,6 +302,12 @@ contains
     if (size(array) > 0) address = c_loc(array)
   end function
 
+  ! gfortran answers is_contiguous wrongly for class(*).
+  logical function without_gaps(array)
+    type(*), intent(in) :: array(:)
+    without_gaps = is_contiguous(array)
+  end function
+
   integer(c_int32_t) function index_pair_of(row_offsets, col_indices) result(pair)
     class(*), intent(in) :: row_offsets(:), col_indices(:)
     integer(c_int32_t) :: offset, ordinal
@@ -320,8 +327,8 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     logical :: contiguous
     good = .false.
-    contiguous = is_contiguous(row_offsets) .and. is_contiguous(col_indices)
-    if (present(values)) contiguous = contiguous .and. is_contiguous(values)
+    contiguous = without_gaps(row_offsets) .and. without_gaps(col_indices)
+    if (present(values)) contiguous = contiguous .and. without_gaps(values)
     if (.not. contiguous) then
       call refuse(KKC_STATUS_INVALID_ARGUMENT, 'row_offsets, col_indices and values must be contiguous', ierr)
       return

@@ -1,6 +1,7 @@
 ! Written by tools/gen_fortran from include/kkc.h: constants, handles and every function as C has it.
 module kkc_c
-  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_double_complex, c_float, c_float_complex, c_funptr, &
+    c_int8_t, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr, c_size_t, c_associated
   implicit none
   public
 

@@ -1,5 +1,6 @@
 ! Texts, errors and optional handles, shared by kkc_calls.f90 and kkc.f90.
 module kkc_support
+  use, intrinsic :: iso_c_binding
   use kkc_c
   implicit none
   private

@@ -1,5 +1,6 @@
 ! The Fortran module: kinds, ranks, errors, optional arguments.
 program binding_test
+  use, intrinsic :: iso_c_binding, only: c_loc
   use kkc
   implicit none
   type(kkc_context_t) :: ctx
@@ -235,10 +236,12 @@ contains
 
   subroutine test_files()
     type(kkc_matrix_t) :: A, B
+    type(kkc_options_t) :: options
     integer(c_int64_t) :: rows, cols, nnz
     integer(c_int32_t) :: ierr
     character(:), allocatable :: text
-    call kkc_matrix_generate(ctx, "arrow", KKC_INDEX_32_32, KKC_TYPE_F64, A)
+    call kkc_options_from_json('{"size": "small"}', options)
+    call kkc_matrix_generate(ctx, "arrow", KKC_INDEX_32_32, KKC_TYPE_F64, A, options)
     call kkc_matrix_write(A, "fortran_arrow.mtx.gz")
     call kkc_matrix_read(ctx, "fortran_arrow.mtx.gz", KKC_INDEX_32_32, KKC_TYPE_F64, B)
     call kkc_csr_get(A, nnz=nnz)
