@@ -96,6 +96,9 @@ def failure(status: int) -> Error:
 
 def call(name: str, *arguments: object) -> None:
     """Calls a function that returns a status, and raises unless it is success."""
-    status = getattr(_loaded or capi(), name)(*arguments)
+    try:
+        status = getattr(_loaded or capi(), name)(*arguments)
+    except ctypes.ArgumentError as error:  # a closed object, or an argument of another type
+        raise ValueError(f"{name}: {error}") from None
     if status != 0:
         raise failure(status)
