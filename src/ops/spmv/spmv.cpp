@@ -202,8 +202,6 @@ Made measure(Context& context, const Desc& desc, const std::vector<const Impleme
 
 }  // namespace
 
-void Kernel::set_values(Queue&, const CsrRef&) {}
-
 void State::describe(Info& info) const {
   info.add("implementation", std::string(implementation->name));
   info.add("why", why);

@@ -42,7 +42,7 @@ class Kernel {
   virtual ~Kernel() = default;
   virtual void execute(Queue& queue, const Args& args) = 0;
   /// Only under values = kept.
-  virtual void set_values(Queue& queue, const CsrRef& A);
+  virtual void set_values(Queue&, const CsrRef&) {}
   virtual bool keeps_values() const { return false; }
   virtual size_t workspace_bytes() const { return 0; }
   virtual void describe(Info&) const {}
