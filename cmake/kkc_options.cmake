@@ -13,6 +13,7 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON) # a build folder can be moved, and bundled
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 
 find_program(KKC_CCACHE ccache)
@@ -58,10 +59,10 @@ target_compile_options(kkc_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler=${KKC_CPU_FLAG}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler=-Wall,-Wextra>")
 if(KKC_SANITIZE STREQUAL "address")
-  target_compile_options(kkc_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g)
+  target_compile_options(kkc_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(kkc_flags INTERFACE -fsanitize=address,undefined)
 elseif(KKC_SANITIZE STREQUAL "thread")
-  target_compile_options(kkc_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer -g)
+  target_compile_options(kkc_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
   target_link_options(kkc_flags INTERFACE -fsanitize=thread)
 endif()
 if(KKC_FUZZ)
