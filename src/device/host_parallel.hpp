@@ -1,7 +1,9 @@
 // Parts of host work: one loop for Serial, one OpenMP region for OpenMP.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 
 #include "core/queue.hpp"
 
@@ -30,6 +32,21 @@ void host_parts(Queue& queue, int64_t parts, F&& f) {
 #endif
   (void)queue;
   for (int64_t part = 0; part < parts; ++part) f(part);
+}
+
+/// The same for parts that may throw, e.g. for want of memory: the first exception goes on after all parts have ended.
+template <class Dev, class F>
+void host_parts_checked(Queue& queue, int64_t parts, F&& f) {
+  std::exception_ptr failure;
+  std::atomic<bool> failed{false};
+  host_parts<Dev>(queue, parts, [&](int64_t part) {
+    try {
+      f(part);
+    } catch (...) {
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
 }
 
 /// First item of `part` when `items` are dealt evenly.
