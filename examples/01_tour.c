@@ -128,7 +128,8 @@ static double relative_difference(const tour_t *tour, const kkc_view_t *z, kkc_v
 static double measure_bandwidth(const tour_t *tour) {
   for (int64_t n = INT64_C(32) << 20; n >= INT64_C(1) << 20; n /= 2) {
     kkc_view_t *x, *y;
-    if (kkc_view_create(tour->ctx, KKC_TYPE_F64, 1, &n, KKC_LAYOUT_RIGHT, tour->space, &x) != KKC_STATUS_SUCCESS) continue;
+    if (kkc_view_create(tour->ctx, KKC_TYPE_F64, 1, &n, KKC_LAYOUT_RIGHT, tour->space, &x) != KKC_STATUS_SUCCESS)
+      continue;
     if (kkc_view_create(tour->ctx, KKC_TYPE_F64, 1, &n, KKC_LAYOUT_RIGHT, tour->space, &y) != KKC_STATUS_SUCCESS) {
       check(kkc_view_destroy(x), "destroying a view");
       continue;
@@ -162,7 +163,8 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 /* Median seconds of one execute after a warm-up; short ones are timed several at a time. */
-static double time_execute(const tour_t *tour, kkc_plan_t *plan, const kkc_matrix_t *A, const kkc_view_t *x, kkc_view_t *y) {
+static double time_execute(const tour_t *tour, kkc_plan_t *plan, const kkc_matrix_t *A, const kkc_view_t *x,
+                           kkc_view_t *y) {
   double samples[15];
   int count = 0, batch = 1;
   double start = now();
@@ -231,8 +233,8 @@ static int spmv_row(const tour_t *tour, const kkc_matrix_t *A, kkc_op_t op, cons
   const double rate = bytes_moved(tour, vectors) / seconds;
   check(kkc_plan_info(plan, &json), "asking the plan");
   printf("%-5s %7d  %-18s %9.2f %11.3f %8.1f %6.0f %%  %8.1e%s\n", op_name, (int)vectors,
-         json_text(json_find(json, "implementation"), name, sizeof name), 1e3 * plan_seconds, 1e3 * seconds, 1e-9 * rate,
-         tour->bandwidth > 0 ? 100 * rate / tour->bandwidth : 0, error, error <= 1e-10 ? "" : "  WRONG");
+         json_text(json_find(json, "implementation"), name, sizeof name), 1e3 * plan_seconds, 1e3 * seconds,
+         1e-9 * rate, tour->bandwidth > 0 ? 100 * rate / tour->bandwidth : 0, error, error <= 1e-10 ? "" : "  WRONG");
   print_why(plan);
   fflush(stdout);
 
@@ -298,8 +300,8 @@ static cg_result_t conjugate_gradients(const tour_t *tour, const kkc_matrix_t *A
     check(kkc_spmv_execute(plan, minus_one, A, x, one, r), "executing");
     const double residual = norm_of(tour, r) * 1e-8 / goal;
     const double error = relative_difference(tour, known, x);
-    printf("  %d iterations in %.3f s (%.3f ms each): ||b - A x|| / ||b|| = %.1e, error of x %.1e\n", iterations, seconds,
-           1e3 * seconds / (iterations > 0 ? iterations : 1), residual, error);
+    printf("  %d iterations in %.3f s (%.3f ms each): ||b - A x|| / ||b|| = %.1e, error of x %.1e\n", iterations,
+           seconds, 1e3 * seconds / (iterations > 0 ? iterations : 1), residual, error);
     if (!(residual <= 2e-8)) {
       fprintf(stderr, "kkc_tour: the residual is larger than conjugate gradients said\n");
       exit(1);
@@ -380,9 +382,10 @@ static int matrix_print(tour_t *tour, kkc_matrix_t *A) {
   const double mean = json_number(json, "mean_row", 0), longest = json_number(json, "longest_row", 0);
   const int hermitian = json_number(json, "hermitian", 0) > 0, dominant = strcmp(dominance, "none") != 0;
 
-  printf("  %lld rows, %lld columns, %lld nonzeros\n", (long long)tour->rows, (long long)tour->cols, (long long)tour->nnz);
-  printf("  rows hold %.0f to %.0f nonzeros, %.2f on average; %.0f are empty\n", json_number(json, "shortest_row", 0), longest,
-         mean, json_number(json, "empty_rows", 0));
+  printf("  %lld rows, %lld columns, %lld nonzeros\n", (long long)tour->rows, (long long)tour->cols,
+         (long long)tour->nnz);
+  printf("  rows hold %.0f to %.0f nonzeros, %.2f on average; %.0f are empty\n", json_number(json, "shortest_row", 0),
+         longest, mean, json_number(json, "empty_rows", 0));
   printf("  bandwidth: %.0f below and %.0f above the diagonal\n", json_number(json, "lower_bandwidth", 0),
          json_number(json, "upper_bandwidth", 0));
   printf("  symmetry: pattern %s, values %s\n",
@@ -391,7 +394,8 @@ static int matrix_print(tour_t *tour, kkc_matrix_t *A) {
          tour->rows == tour->cols ? "square" : "rectangular", longest <= 4 * mean ? "similar" : "very different",
          dominant ? ", diagonally dominant" : "", strcmp(dominance, "strict") == 0 ? " (strictly)" : "",
          hermitian && strcmp(dominance, "strict") == 0 && json_number(json, "positive_diagonal", 0) > 0
-             ? ", symmetric positive definite" : "");
+             ? ", symmetric positive definite"
+             : "");
   return hermitian;
 }
 
@@ -433,7 +437,8 @@ int main(int argc, char **argv) {
   tour.on_host = device == KKC_DEVICE_SERIAL || device == KKC_DEVICE_OPENMP;
   tour.space = tour.on_host ? KKC_SPACE_HOST : KKC_SPACE_DEVICE;
   check(kkc_context_info(tour.ctx, &json), "describing the device");
-  printf("kkc %d.%d.%d on %s", kkc_version() / 10000, kkc_version() / 100 % 100, kkc_version() % 100, devices[device - 1]);
+  printf("kkc %d.%d.%d on %s", kkc_version() / 10000, kkc_version() / 100 % 100, kkc_version() % 100,
+         devices[device - 1]);
   if (*json_text(json_find(json, "name"), text, sizeof text) != '\0') printf(": %s", text);
   if (tour.on_host) printf(", %.0f threads", json_number(json, "threads", 1));
   printf("\n\nMatrix: ");
@@ -442,7 +447,8 @@ int main(int argc, char **argv) {
     printf("%s\n", path);
     progress("reading the file");
   } else {
-    printf("7-point Poisson problem on a grid of %lld x %lld x %lld points\n", (long long)size, (long long)size, (long long)size);
+    printf("7-point Poisson problem on a grid of %lld x %lld x %lld points\n", (long long)size, (long long)size,
+           (long long)size);
     progress("making the matrix");
   }
   double start = now();
