@@ -55,6 +55,11 @@ Context::Context(Device device, int32_t device_id, std::shared_ptr<Allocator> al
       device_scalars_(options.choice("scalars", {"host", "device"}) == "device") {
   const std::string zeros(scratch_bytes, '\0');
   copy_and_wait(queue(), scratch_.data(), zeros.data(), scratch_bytes);
+  const DeviceTable& table = queue().table();
+  for (int32_t i = 0; i < table.count; ++i)
+    for (int32_t k = 0; k < table.operations[i].count; ++k)
+      if (const auto prepare = table.operations[i].entries[k]->prepare; prepare != nullptr)
+        queue().run([&] { prepare(queue()); });
   log(LogLevel::info, "context on ", describe());
 }
 

@@ -6,9 +6,13 @@
 
 namespace kkc {
 
+class Queue;
+
 /// Base of every operation's Implementation: what the core may know of any of them.
 struct Entry {
   const char* name;
+  /// Operations without a plan: loads the kernels, once for each context, at its creation.
+  void (*prepare)(Queue& queue) = nullptr;
 };
 
 struct OperationTable {

@@ -30,16 +30,18 @@ struct StridedFor {
   }
 
   KOKKOS_FUNCTION void operator()(int64_t item) const {
+    if (parts[0] == 0) return;  // only loads the kernel
     Index rest = static_cast<Index>(item);
-    Index next = divide(rest, 0);
-    const int64_t first = static_cast<int64_t>(rest - next * parts[0]) * inner;
-    int64_t offsets[N];
-    for (int n = 0; n < N; ++n) offsets[n] = first * strides[n][0];
-    for (int d = 1; d < rank; ++d) {
-      rest = next;
-      next = divide(rest, d);
-      const int64_t index = rest - next * parts[d];
-      for (int n = 0; n < N; ++n) offsets[n] += index * strides[n][d];
+    int64_t offsets[N] = {}, first = 0;
+    for (int d = 0; d < rank; ++d) {
+      Index index = rest;
+      if (d + 1 < rank) {
+        const Index next = divide(rest, d);
+        index = rest - next * parts[d];
+        rest = next;
+      }
+      const int64_t at = d == 0 ? (first = static_cast<int64_t>(index) * inner) : static_cast<int64_t>(index);
+      for (int n = 0; n < N; ++n) offsets[n] += at * strides[n][d];
     }
     KOKKOS_IF_ON_DEVICE((op(offsets);))
     KOKKOS_IF_ON_HOST((run_inner(offsets, first);))
@@ -96,6 +98,18 @@ void strided_for(Queue& queue, const Walk<N>& walk, const Op& op) {
     run_strided_for<typename Dev::exec, uint32_t>(space, walk, inner, op);
   else
     run_strided_for<typename Dev::exec, uint64_t>(space, walk, inner, op);
+}
+
+/// Loads the kernels that strided_for launches: the first launch would otherwise do so, which a stream capture forbids.
+template <class Dev, int N, class Op>
+void prepare_strided_for(Queue& queue) {
+  const auto launch = [&]<class Index>(Index) {
+    const StridedFor<N, Index, Op> f{};
+    Kokkos::parallel_for(Kokkos::RangePolicy<typename Dev::exec, Kokkos::IndexType<int64_t>>(Dev::space(queue), 0, 1),
+                         f);
+  };
+  launch(uint32_t{});
+  launch(uint64_t{});
 }
 
 }  // namespace kkc

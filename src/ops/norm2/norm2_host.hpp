@@ -45,7 +45,7 @@ void run_host(Queue& queue, void* scratch, const Args& args) {
 
 template <class Dev>
 constexpr Implementation host() {
-  return {{"host"}, nullptr, &run_host<Dev>};
+  return {{"host"}, &run_host<Dev>};
 }
 
 }  // namespace kkc::norm2

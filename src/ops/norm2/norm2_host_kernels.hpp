@@ -9,10 +9,6 @@
 
 namespace kkc::norm2 {
 
-/// Squares of floats are always in the range of double.
-template <class R>
-inline constexpr bool always_safe = sizeof(R) < sizeof(double);
-
 template <class R>
 Sum run_squares(const R* x, int64_t count) {
   constexpr int64_t step = 8 * lane_count;
@@ -42,24 +38,6 @@ Sum run_squares(const R* x, int64_t count) {
 template <class R>
 Sum run_squares(const Parts<R>* x, int64_t count) {
   return run_squares(&x->re, 2 * count);
-}
-
-template <class R>
-constexpr double square(R x) {
-  return static_cast<double>(x) * static_cast<double>(x);
-}
-template <class R>
-constexpr double square(Parts<R> x) {
-  return square(x.re) + square(x.im);
-}
-template <class R>
-constexpr void accumulate_parts(Sum& sum, R x) {
-  accumulate_safely(sum, static_cast<double>(x));
-}
-template <class R>
-constexpr void accumulate_parts(Sum& sum, Parts<R> x) {
-  accumulate_safely(sum, static_cast<double>(x.re));
-  accumulate_safely(sum, static_cast<double>(x.im));
 }
 
 /// Any strides: sums of `columns` columns over rows first..last-1.

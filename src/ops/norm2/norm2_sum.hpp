@@ -35,6 +35,32 @@ constexpr void accumulate_safely(Sum& sum, double x) {
     sum.ordinary += a * a;
 }
 
+/// Squares of floats are always in the range of double.
+template <class T>
+inline constexpr bool always_safe = false;
+template <>
+inline constexpr bool always_safe<float> = true;
+template <>
+inline constexpr bool always_safe<Parts<float>> = true;
+
+template <class R>
+constexpr double square(R x) {
+  return static_cast<double>(x) * static_cast<double>(x);
+}
+template <class R>
+constexpr double square(Parts<R> x) {
+  return square(x.re) + square(x.im);
+}
+template <class R>
+constexpr void accumulate_parts(Sum& sum, R x) {
+  accumulate_safely(sum, static_cast<double>(x));
+}
+template <class R>
+constexpr void accumulate_parts(Sum& sum, Parts<R> x) {
+  accumulate_safely(sum, static_cast<double>(x.re));
+  accumulate_safely(sum, static_cast<double>(x.im));
+}
+
 /// sqrt is the caller's, as devices differ.
 template <class Sqrt>
 constexpr double root(const Sum& sum, Sqrt sqrt) {

@@ -9,17 +9,6 @@
 
 namespace kkc::view_copy {
 
-/// Words in the same order on both sides, with gaps.
-template <class Word>
-struct CopyWords {
-  Word* to;
-  const Word* from;
-  KOKKOS_FUNCTION void operator()(const int64_t (&offsets)[2]) const { to[offsets[0]] = from[offsets[1]]; }
-  void row(const int64_t (&offsets)[2], int64_t count) const {
-    std::memcpy(to + offsets[0], from + offsets[1], static_cast<size_t>(count) * sizeof(Word));
-  }
-};
-
 template <class Dev>
 void copy_run(Queue& queue, char* to, const char* from, int64_t bytes) {
   constexpr int64_t part = int64_t{1} << 16;
@@ -89,20 +78,16 @@ void run_host(Queue& queue, void*, const Args& args) {
     return;
   }
   switch (shape.word) {
-    case 1:
-      return copy_words<Dev, WordOf<1>::type>(queue, shape, to, from);
-    case 4:
-      return copy_words<Dev, WordOf<4>::type>(queue, shape, to, from);
-    case 8:
-      return copy_words<Dev, WordOf<8>::type>(queue, shape, to, from);
-    default:
-      return copy_words<Dev, WordOf<16>::type>(queue, shape, to, from);
+    case 1: return copy_words<Dev, WordOf<1>::type>(queue, shape, to, from);
+    case 4: return copy_words<Dev, WordOf<4>::type>(queue, shape, to, from);
+    case 8: return copy_words<Dev, WordOf<8>::type>(queue, shape, to, from);
+    default: return copy_words<Dev, WordOf<16>::type>(queue, shape, to, from);
   }
 }
 
 template <class Dev>
 constexpr Implementation host() {
-  return {{"host"}, nullptr, &run_host<Dev>};
+  return {{"host"}, &run_host<Dev>};
 }
 
 }  // namespace kkc::view_copy

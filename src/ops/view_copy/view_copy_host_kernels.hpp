@@ -8,31 +8,9 @@
 
 #include "device/host_simd.hpp"
 #include "device/host_stream.hpp"
+#include "view_copy_words.hpp"
 
 namespace kkc::view_copy {
-
-/// An integer of so many bytes; copies need no arithmetic.
-template <int bytes>
-struct WordOf;
-template <>
-struct WordOf<1> {
-  using type = uint8_t;
-};
-template <>
-struct WordOf<4> {
-  using type = uint32_t;
-};
-template <>
-struct WordOf<8> {
-  using type = uint64_t;
-};
-struct alignas(16) Word16 {
-  uint64_t low, high;
-};
-template <>
-struct WordOf<16> {
-  using type = Word16;
-};
 
 /// Edge of the square that registers transpose: one row fills a vector.
 template <class Word>
@@ -87,12 +65,6 @@ template <class Word>
 inline constexpr int64_t tile_side = sizeof(Word) == 16 ? 32 : 64;
 template <class Word>
 inline constexpr int64_t tile_words = tile_side<Word>* tile_side<Word>;
-
-/// A plane of a copy: i is the source's fastest dimension, j the destination's.
-struct Plane {
-  int64_t extent_i, extent_j;
-  int64_t source_i, source_j, destination_i, destination_j;  // strides
-};
 
 /// One tile of a plane. buffer: tile_words words at a cache line.
 template <class Word>

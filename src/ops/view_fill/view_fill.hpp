@@ -19,10 +19,8 @@ struct Args {
 };
 
 /// scratch: scratch_bytes of the context's device memory. Host kernels block; GPU kernels only enqueue on the queue's
-/// stream, never allocate, and can be captured once prepare() has run.
+/// stream, never allocate, and can be captured once Entry::prepare has run.
 struct Implementation : Entry {
-  /// Loads the kernels; null on hosts. A context calls it once, at its creation.
-  void (*prepare)(Queue& queue);
   void (*run)(Queue& queue, void* scratch, const Args& args);
 };
 

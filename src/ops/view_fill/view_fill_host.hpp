@@ -54,7 +54,7 @@ void run_host(Queue& queue, void*, const Args& args) {
 
 template <class Dev>
 constexpr Implementation host() {
-  return {{"host"}, nullptr, &run_host<Dev>};
+  return {{"host"}, &run_host<Dev>};
 }
 
 }  // namespace kkc::view_fill

@@ -67,10 +67,8 @@ void fill_strided(Queue& queue, Walk<1> walk, const Pattern& pattern, Scalar sca
   }
   const bool aligned = bits % static_cast<uint64_t>(size) == 0;
   switch (size) {
-    case 1:
-      return fill_words<Dev, uint8_t>(queue, walk, to, pattern.bytes);
-    case 4:
-      return fill_words<Dev, uint32_t>(queue, walk, to, pattern.bytes);
+    case 1: return fill_words<Dev, uint8_t>(queue, walk, to, pattern.bytes);
+    case 4: return fill_words<Dev, uint32_t>(queue, walk, to, pattern.bytes);
     case 8:
       return aligned ? fill_words<Dev, uint64_t>(queue, walk, to, pattern.bytes)
                      : fill_words<Dev, Pair<uint32_t>>(queue, walk, to, pattern.bytes);
