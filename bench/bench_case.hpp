@@ -28,6 +28,7 @@ struct Arguments {
   std::string json;
   std::string command;
   int repeat = 15;
+  double limit = 0.0;          // seconds after which no further case is begun; 0: none
   double batch_seconds = 0.0;  // 0: 0.02 on hosts, 0.005 on GPUs
 };
 

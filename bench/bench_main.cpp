@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
   app.add_option("--extents", arguments.extents, "shapes such as 4096x4096, for operations on views")->delimiter(',');
   app.add_option("--repeat", arguments.repeat, "rounds")->check(CLI::PositiveNumber);
   app.add_option("--batch", arguments.batch_seconds, "seconds of one turn (default 0.02 on hosts, 0.005 on GPUs)");
+  app.add_option("--limit", arguments.limit, "seconds after which no further case is begun");
   app.add_option("--peers", arguments.peers, "all, none, or names with commas");
   app.add_option("--size", arguments.size, "full or small generated matrices")->check(CLI::IsMember({"full", "small"}));
   app.add_option("--json", arguments.json, "file for the results; - for stdout (the table then goes to stderr)");
@@ -45,7 +46,7 @@ int main(int argc, char** argv) {
       Session session(arguments);
       operations[i].run(session);
       session.write();
-      return 0;
+      return session.failures() == 0 ? 0 : 1;
     }
     throw std::runtime_error("operation '" + arguments.operation + "' is not one of: " + known);
   } catch (const std::exception& error) {

@@ -181,6 +181,24 @@ int Session::copies(const Bench& bench, int64_t bytes) const {
   return count <= most ? static_cast<int>(count) : 0;
 }
 
+void Session::attempt(const std::string& what, const std::function<void()>& work) {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+  if (arguments_.limit > 0.0 && passed.count() > arguments_.limit) {
+    document_["not_run"].push_back(what);
+    return;
+  }
+  const size_t before = document_["cases"].size();
+  try {
+    work();
+  } catch (const std::exception& error) {
+    ++failures_;
+    auto& cases = document_["cases"];
+    while (cases.size() > before) cases.erase(cases.size() - 1);
+    document_["failed"][what] = error.what();
+    print(what + ": " + error.what());
+  }
+}
+
 void Session::print(const std::string& line) {
   std::FILE* out = arguments_.json == "-" ? stderr : stdout;
   std::fprintf(out, "%s\n", line.c_str());

@@ -1,6 +1,7 @@
 // One run of the program: its machine, its peers, its document. Operations add cases to it.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -64,6 +65,10 @@ class Session {
   void print(const std::string& line);
 
   Json& add_case() { return document_["cases"].emplace_back(Json::object()); }
+
+  /// Runs one case, unless the time limit has passed; a failure is noted and the others go on.
+  void attempt(const std::string& what, const std::function<void()>& work);
+  int failures() const { return failures_; }
   void write();
 
  private:
@@ -76,6 +81,8 @@ class Session {
   std::vector<PeerSlot> peers_;
   std::map<std::pair<kkc_device_t, int32_t>, Bench> benches_;
   Json document_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  int failures_ = 0;
 };
 
 /// What a contender took, ready for the table and the document.

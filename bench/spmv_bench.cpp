@@ -250,12 +250,12 @@ void run_case(Session& session, const Case& c, kkc_device_t loaded_on, const Mat
 
 void spmv(Session& session) {
   const Arguments& a = session.arguments();
+  constexpr kkc_device_t loaded_on = KKC_DEVICE_OPENMP;
+  const auto loader = make<Context>("kkc_context_create", kkc_context_create, loaded_on, 0, nullptr, nullptr);
   for (const auto& matrix : a.matrices)
     for (const auto& scalar : a.scalars)
       for (const auto& index : a.indices) {
-        const kkc_device_t loaded_on = KKC_DEVICE_OPENMP;
-        auto loader = make<Context>("kkc_context_create", kkc_context_create, loaded_on, 0, nullptr, nullptr);
-        const Matrix loaded = load_matrix(session, loader.get(), matrix, index_of(index), scalar_of(scalar));
+        Matrix loaded;  // only for cases that are run
         for (const auto& device : a.devices)
           for (const int32_t threads : a.threads)
             for (const auto& op : a.ops)
@@ -263,10 +263,12 @@ void spmv(Session& session) {
                 for (const auto& layout : a.layouts) {
                   if (vectors == 1 && layout != a.layouts.front()) continue;
                   const kkc_device_t on = device_of(device);
-                  run_case(session,
-                           {matrix, on, scalar_of(scalar), index_of(index), op_of(op), vectors, layout_of(layout),
-                            session.threads_on(on, threads)},
-                           loaded_on, loaded);
+                  const Case c{matrix,    on,      scalar_of(scalar), index_of(index),
+                               op_of(op), vectors, layout_of(layout), session.threads_on(on, threads)};
+                  session.attempt("spmv " + matrix + " " + scalar + " op " + op + " on " + device, [&] {
+                    if (!loaded) loaded = load_matrix(session, loader.get(), matrix, c.index, c.scalar);
+                    run_case(session, c, loaded_on, loaded);
+                  });
                 }
       }
 }
