@@ -1,0 +1,160 @@
+#include "cusparse.hpp"
+
+#include <dlfcn.h>
+
+#include <mutex>
+#include <vector>
+
+#include "vendor/vendor_panel.hpp"
+
+namespace kkc::cusparse {
+namespace {
+
+struct Found {
+  Library functions{};
+  bool complete = false;
+  std::string reason;
+};
+
+template <class F>
+bool find(void* handle, const char* name, F& function) {
+  function = reinterpret_cast<F>(dlsym(handle, name));
+  return function != nullptr;
+}
+
+Found open_library() {
+  Found found;
+  // The process may hold it already; else the loader's search path has it.
+  void* handle = dlopen("libcusparse.so.12", RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* why = dlerror();
+    found.reason = cat("cuSPARSE is not there: ", why == nullptr ? "libcusparse.so.12" : why);
+    return found;
+  }
+  Library& f = found.functions;
+  found.complete =
+      find(handle, "cusparseCreate", f.create) && find(handle, "cusparseDestroy", f.destroy) &&
+      find(handle, "cusparseGetErrorString", f.error_string) && find(handle, "cusparseSetStream", f.set_stream) &&
+      find(handle, "cusparseCreateCsr", f.create_csr) && find(handle, "cusparseCsrSetPointers", f.csr_set_pointers) &&
+      find(handle, "cusparseDestroySpMat", f.destroy_sparse) && find(handle, "cusparseCreateDnVec", f.create_vector) &&
+      find(handle, "cusparseDnVecSetValues", f.vector_set_values) && find(handle, "cusparseDestroyDnVec", f.destroy_vector) &&
+      find(handle, "cusparseCreateDnMat", f.create_dense) && find(handle, "cusparseDnMatSetValues", f.dense_set_values) &&
+      find(handle, "cusparseDestroyDnMat", f.destroy_dense) && find(handle, "cusparseSpMV_bufferSize", f.spmv_buffer_size) &&
+      find(handle, "cusparseSpMV", f.spmv) && find(handle, "cusparseSpMM_bufferSize", f.spmm_buffer_size) &&
+      find(handle, "cusparseSpMM_preprocess", f.spmm_preprocess) && find(handle, "cusparseSpMM", f.spmm);
+  find(handle, "cusparseSpMV_preprocess", f.spmv_preprocess);
+  if (!found.complete) found.reason = "this libcusparse.so.12 lacks functions that kkc needs";
+  return found;
+}
+
+const Found& found() {
+  static const auto* only = new Found(open_library());
+  return *only;
+}
+
+const Library& functions() { return found().functions; }
+
+struct Idle {
+  int32_t device;
+  cusparseHandle_t handle;
+};
+struct Stock {
+  std::mutex mutex;
+  std::vector<Idle> idle;
+};
+Stock& stock() {
+  static auto* only = new Stock;
+  return *only;
+}
+
+cusparseIndexType_t index_type(size_t bytes) { return bytes == 8 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I; }
+
+// cuSPARSE refuses null arrays; what has no entries is never read.
+void* some(const void* array) {
+  static char nothing[16];
+  return array == nullptr ? nothing : const_cast<void*>(array);
+}
+
+}  // namespace
+
+const Library* library(std::string* reason) {
+  if (reason != nullptr) *reason = found().reason;
+  return found().complete ? &found().functions : nullptr;
+}
+
+void check(cusparseStatus_t status, const char* call) {
+  if (status == CUSPARSE_STATUS_SUCCESS) return;
+  const char* text = functions().error_string(status);
+  fail(status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES ? KKC_STATUS_OUT_OF_MEMORY
+                                                                                                   : KKC_STATUS_VENDOR,
+       call, ": ", text == nullptr ? "unknown status" : text, " (", static_cast<int>(status), ")");
+}
+
+cudaDataType type_of(Scalar scalar) {
+  switch (scalar) {
+    case Scalar::f32: return CUDA_R_32F;
+    case Scalar::f64: return CUDA_R_64F;
+    case Scalar::c64: return CUDA_C_32F;
+    case Scalar::c128: return CUDA_C_64F;
+    default: break;
+  }
+  fail(KKC_STATUS_NOT_SUPPORTED, "cuSPARSE has no type for ", name(scalar));
+}
+
+cusparseOperation_t operation_of(Op op) {
+  if (op == Op::transpose) return CUSPARSE_OPERATION_TRANSPOSE;
+  return op == Op::hermitian ? CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE;
+}
+
+Handle::Handle(const Queue& queue) : device_(queue.device_id()), handle_(nullptr) {
+  {
+    Stock& all = stock();
+    std::lock_guard lock(all.mutex);
+    for (auto it = all.idle.begin(); it != all.idle.end(); ++it)
+      if (it->device == device_) {
+        handle_ = it->handle;
+        all.idle.erase(it);
+        return;
+      }
+  }
+  check(functions().create(&handle_), "cusparseCreate");
+}
+
+Handle::~Handle() {
+  Stock& all = stock();
+  std::lock_guard lock(all.mutex);
+  all.idle.push_back({device_, handle_});
+}
+
+cusparseHandle_t Handle::on(const Queue& queue) const {
+  check(functions().set_stream(handle_, static_cast<cudaStream_t>(queue.stream())), "cusparseSetStream");
+  return handle_;
+}
+
+SparseMatrix::SparseMatrix(const CsrRef& A) {
+  check(functions().create_csr(&descriptor_, A.rows, A.cols, A.nnz, some(A.offsets), some(A.indices), some(A.values),
+                               index_type(offset_size(A.pair)), index_type(ordinal_size(A.pair)),
+                               A.base == 0 ? CUSPARSE_INDEX_BASE_ZERO : CUSPARSE_INDEX_BASE_ONE, type_of(A.scalar)),
+        "cusparseCreateCsr");
+}
+SparseMatrix::~SparseMatrix() { functions().destroy_sparse(descriptor_); }
+void SparseMatrix::set(const CsrRef& A) const {
+  check(functions().csr_set_pointers(descriptor_, some(A.offsets), some(A.indices), some(A.values)), "cusparseCsrSetPointers");
+}
+
+Vector::Vector(const DenseRef& v) {
+  check(functions().create_vector(&descriptor_, v.extents[0], some(v.data), type_of(v.scalar)), "cusparseCreateDnVec");
+}
+Vector::~Vector() { functions().destroy_vector(descriptor_); }
+void Vector::set(const DenseRef& v) const { check(functions().vector_set_values(descriptor_, some(v.data)), "cusparseDnVecSetValues"); }
+
+DenseMatrix::DenseMatrix(const DenseRef& v) {
+  const Panel panel = panel_of(v);
+  check(functions().create_dense(&descriptor_, panel.rows, panel.cols, panel.leading, some(v.data), type_of(v.scalar),
+                                 panel.by_rows ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL),
+        "cusparseCreateDnMat");
+}
+DenseMatrix::~DenseMatrix() { functions().destroy_dense(descriptor_); }
+void DenseMatrix::set(const DenseRef& v) const { check(functions().dense_set_values(descriptor_, some(v.data)), "cusparseDnMatSetValues"); }
+
+}  // namespace kkc::cusparse
