@@ -28,23 +28,22 @@ class BalancedKernel final : public Kernel {
       const S* x = based(vector_of<S>(args.x, k), A.base, A.nnz, x_stride);
       S* y = vector_of<S>(args.y, k);
       if constexpr (is_real<S>) {
-        using row_product::gathered_row, row_product::long_row;
-        const auto short_row = [&](int64_t p, int64_t end) { return row_product::plain_row(A.values, A.indices, x, 1, p, end, false); };
+        const auto short_row = [A, x](int64_t p, int64_t end) __attribute__((always_inline)) { return row_product::plain_row(A.values, A.indices, x, 1, p, end, false); };
         if (x_stride != 1)
-          run(queue, A, update, y, args.y.strides[0], [&](int64_t p, int64_t end) {
+          run(queue, A, update, y, args.y.strides[0], [A, x, x_stride](int64_t p, int64_t end) __attribute__((always_inline)) {
             return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, false);
           });
         else if (gather_)
-          run(queue, A, update, y, args.y.strides[0], [&](int64_t p, int64_t end) {
-            return end - p < 8 ? short_row(p, end) : gathered_row(A.values, A.indices, x, p, end);
+          run(queue, A, update, y, args.y.strides[0], [A, x, short_row](int64_t p, int64_t end) __attribute__((always_inline)) {
+            return end - p < 8 ? short_row(p, end) : row_product::gathered_row(A.values, A.indices, x, p, end);
           });
         else
-          run(queue, A, update, y, args.y.strides[0], [&](int64_t p, int64_t end) {
-            return end - p < 8 ? short_row(p, end) : long_row(A.values, A.indices, x, p, end);
+          run(queue, A, update, y, args.y.strides[0], [A, x, short_row](int64_t p, int64_t end) __attribute__((always_inline)) {
+            return end - p < 8 ? short_row(p, end) : row_product::long_row(A.values, A.indices, x, p, end);
           });
       } else {
-        run(queue, A, update, y, args.y.strides[0], [&](int64_t p, int64_t end) {
-          return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, conjugate_);
+        run(queue, A, update, y, args.y.strides[0], [A, x, x_stride, conjugate = conjugate_](int64_t p, int64_t end) __attribute__((always_inline)) {
+          return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, conjugate);
         });
       }
     }
@@ -62,9 +61,13 @@ class BalancedKernel final : public Kernel {
   };
 
   template <class Product>
-  void run(Queue& queue, const HostCsr<S, I, O>& A, const Update<S>& update, S* y, int64_t y_stride, const Product& product) {
+  void run(Queue& queue, const HostCsr<S, I, O>& csr, const Update<S>& by, S* y, int64_t y_stride, const Product& row_times_x) {
     const auto parts = static_cast<int64_t>(cuts_.size()) - 1;
     host_parts<Dev>(queue, parts, [&](int64_t part) {
+      // Copies that no store to y can change, so that they stay in registers.
+      const HostCsr<S, I, O> A = csr;
+      const Update<S> update = by;
+      const Product product = row_times_x;
       const Cut from = cuts_[static_cast<size_t>(part)], to = cuts_[static_cast<size_t>(part) + 1];
       Piece& piece = pieces_[static_cast<size_t>(part)];
       row_product::Stream<S, I> stream(A.indices, A.values, from.entry);
@@ -83,7 +86,7 @@ class BalancedKernel final : public Kernel {
       }
       if (to.entry > begin) piece.tail = product(begin, to.entry);
     });
-    add_pieces(A, update, y, y_stride);
+    add_pieces(csr, by, y, y_stride);
   }
 
   void add_pieces(const HostCsr<S, I, O>& A, const Update<S>& update, S* y, int64_t y_stride) const {

@@ -55,7 +55,10 @@ double alike_share(const HostCsr<S, I, O>& A) {
   const int64_t tries = std::min(samples, groups);
   int64_t alike = 0;
   for (int64_t i = 0; i < tries; ++i) {
-    const int64_t row = part_begin(groups, tries, i) * group_rows, length = A.begin(row + 1) - A.begin(row);
+    // Scattered: even steps would hit the same place of every line of a grid.
+    const uint64_t place = static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u;
+    const int64_t group = tries == groups ? i : static_cast<int64_t>(place % static_cast<uint64_t>(groups));
+    const int64_t row = group * group_rows, length = A.begin(row + 1) - A.begin(row);
     bool all = length > 0;
     for (int64_t next = row; all && next + 1 < row + group_rows; ++next) all = next_is_alike(A, next, A.begin(next), length);
     alike += all;

@@ -161,7 +161,7 @@ class Stream {
 
 /// Eight at a time, single loads of x; two vector accumulators.
 template <class R, class I>
-R long_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end) {
+[[gnu::always_inline]] inline R long_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end) {
   Pack<R, 4> a{}, b{}, v, w;
   R c = 0, d = 0;
   const auto add = [&](Pack<R, 4>& sum, int64_t at) {
@@ -192,7 +192,7 @@ R long_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end
 
 /// Eight at a time by gathers: for columns that jump about a large x.
 template <class R, class I>
-R gathered_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end) {
+[[gnu::always_inline]] inline R gathered_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end) {
   Pack<R, 8> a{}, v, w;
   R c = 0, d = 0;
   for (; p + 8 <= end; p += 8) {
@@ -212,7 +212,7 @@ R gathered_row(const R* values, const I* indices, const R* x, int64_t p, int64_t
 
 /// Any stride of x; the four products of parts are summed apart, and conjugation is a matter of signs at the end.
 template <class S, class I>
-S plain_row(const S* values, const I* indices, const S* x, int64_t stride, int64_t p, int64_t end, bool conjugate) {
+[[gnu::always_inline]] inline S plain_row(const S* values, const I* indices, const S* x, int64_t stride, int64_t p, int64_t end, bool conjugate) {
   if constexpr (is_real<S>) {
     S sum = 0;
     for (; p < end; ++p) sum += values[p] * x[indices[p] * stride];
@@ -241,7 +241,7 @@ bool columns_jump(const HostCsr<S, I, O>& A) {
   const int64_t step = A.nnz / samples;
   int64_t jumps = 0;
   for (int64_t i = 0; i < samples; ++i) {
-    const int64_t entry = std::min(i * step, A.nnz - 2);
+    const int64_t entry = std::min(i * step + i % step, A.nnz - 2);
     jumps += std::abs(A.column(entry + 1) - A.column(entry)) * static_cast<int64_t>(sizeof(S)) > 64;
   }
   return jumps * 10 > samples * 6;
