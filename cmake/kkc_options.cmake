@@ -52,7 +52,7 @@ kkc_mask(KKC_SCALAR_MASK KKC_SCALARS kkc_all_scalars)
 kkc_mask(KKC_INDEX_PAIR_MASK KKC_INDEX_PAIRS kkc_all_index_pairs)
 
 add_library(kkc_flags INTERFACE)
-set(warnings -Wall -Wextra $<$<BOOL:${KKC_WERROR}>:-Werror>)
+set(warnings -Wall -Wextra $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas> $<$<BOOL:${KKC_WERROR}>:-Werror>)
 target_compile_options(kkc_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:${KKC_CPU_FLAG}>
   $<$<COMPILE_LANGUAGE:C,CXX>:${warnings}>
