@@ -1,0 +1,29 @@
+// How a device behaves over the life of a process: each case in a process of its own, which must print nothing.
+#include "support/catch.hpp"
+#include "support/devices.hpp"
+#include "support/process.hpp"
+
+namespace {
+
+using namespace kkc_test;
+
+void run_quietly(const std::string& mode) {
+  for (const kkc_device_t device : devices()) {
+    const Outcome outcome =
+        run_program({(program_folder() / "device_probe").string(), mode, library_path().string(), std::to_string(device)});
+    INFO("device " << name(device) << ": " << outcome.output);
+    if (outcome.status == 77) continue;
+    CHECK(outcome.status == 0);
+    CHECK(outcome.output.empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("libkkc can be closed and opened again after use", "[device]") { run_quietly("twice"); }
+
+TEST_CASE("a child of fork is refused and ends quietly", "[device]") { run_quietly("fork"); }
+
+TEST_CASE("the first use may come from inside a parallel region", "[device]") { run_quietly("parallel"); }
+
+TEST_CASE("objects may be alive at exit", "[device]") { run_quietly("leave_open"); }
