@@ -19,7 +19,7 @@ function(kkc_add_module device architecture)
 
   add_library(kkc_${device} MODULE ${sources} ${operation_sources} ${generated})
   set_target_properties(kkc_${device} PROPERTIES
-    OUTPUT_NAME kkc_${device}_${architecture} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/module.map)
+    OUTPUT_NAME kkc_${device}_${architecture} SKIP_BUILD_RPATH ON INSTALL_RPATH "" LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/module.map)
   target_link_libraries(kkc_${device} PRIVATE kkc_internal ${ARGN} ${CMAKE_DL_LIBS})
   target_link_options(kkc_${device} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/module.map)
   install(TARGETS kkc_${device} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
