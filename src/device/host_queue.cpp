@@ -1,5 +1,7 @@
 #include "host_queue.hpp"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
