@@ -63,7 +63,7 @@ class Text final : public TextSource {
 /// Passes plain bytes through and inflates gzipped ones (RFC 1952: any number of members), told by the first two.
 class Gunzip final : public TextSource {
  public:
-  explicit Gunzip(std::unique_ptr<TextSource> source) : source_(std::move(source)), bytes_(source_->most_bytes()), input_(input_bytes) {
+  explicit Gunzip(std::unique_ptr<TextSource> source) : source_(std::move(source)), bytes_(source_->most_bytes()), input_(static_cast<size_t>(std::clamp<int64_t>(bytes_, 2, input_bytes))) {
     while (left_ < 2 && refill()) {
     }
     zipped_ = left_ >= 2 && is_magic();
@@ -97,7 +97,7 @@ class Gunzip final : public TextSource {
   }
 
  private:
-  static constexpr size_t input_bytes = size_t{1} << 18;
+  static constexpr int64_t input_bytes = int64_t{1} << 18;
   static constexpr int gzip_window = 15 + 16;
 
   const char* at() const { return input_.data() + begin_; }
