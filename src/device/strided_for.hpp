@@ -7,6 +7,7 @@
 
 #include "core/queue.hpp"
 #include "core/strided.hpp"
+#include "device/first_launch.hpp"
 
 namespace kkc {
 
@@ -103,6 +104,7 @@ void strided_for(Queue& queue, const Walk<N>& walk, const Op& op) {
 /// Loads the kernels that strided_for launches: the first launch would otherwise do so, which a stream capture forbids.
 template <class Dev, int N, class Op>
 void prepare_strided_for(Queue& queue) {
+  const auto turn = first_launches_take_turns();
   const auto launch = [&]<class Index>(Index) {
     const StridedFor<N, Index, Op> f{};
     Kokkos::parallel_for(Kokkos::RangePolicy<typename Dev::exec, Kokkos::IndexType<int64_t>>(Dev::space(queue), 0, 1),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/dispatch.hpp"
+#include "device/first_launch.hpp"
 #include "ops/spmv/spmv.hpp"
 
 namespace kkc::spmv {
@@ -160,6 +161,7 @@ class ReferenceKernel final : public Kernel {
     if (transposes(op_) && desc.deterministic && atomic) map_columns(desc, queue);
     // The first launch of a kernel may synchronise, which a graph capture forbids: it happens here, with no items.
     if constexpr (!on_host) {
+      const auto turn = first_launches_take_turns();
       const T one(1);
       Args args{};
       args.alpha = args.beta = {&one, false};
