@@ -1,7 +1,5 @@
 #include "host_queue.hpp"
 
-#include <sys/mman.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -68,22 +66,13 @@ class HostBackend final : public Backend {
 
 }  // namespace
 
-namespace {
-
-constexpr size_t huge_page = size_t{1} << 21;
-
-/// Large blocks begin on a huge page, so that the system can give them such pages: faster to touch and to gather from.
-std::align_val_t alignment_of(size_t bytes) { return std::align_val_t{bytes >= 2 * huge_page ? huge_page : memory_alignment}; }
-
-}  // namespace
-
 void* HostQueue::allocate(Space, size_t bytes) {
-  void* data = ::operator new(bytes, alignment_of(bytes), std::nothrow);
-  if (data != nullptr && bytes >= 2 * huge_page) ::madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE);
-  return data;
+  return ::operator new(bytes, std::align_val_t{memory_alignment}, std::nothrow);
 }
 
-void HostQueue::deallocate(Space, void* data, size_t bytes) noexcept { ::operator delete(data, alignment_of(bytes)); }
+void HostQueue::deallocate(Space, void* data, size_t) noexcept {
+  ::operator delete(data, std::align_val_t{memory_alignment});
+}
 
 void HostQueue::copy(void* destination, const void* source, size_t bytes) { std::memcpy(destination, source, bytes); }
 
