@@ -274,7 +274,7 @@ HostCsr sorted_csr(const CsrRef& a, const std::shared_ptr<const Memory>& memory)
           col_indices.as<I>()[k] = static_cast<I>(indices[k] - a.base);
         }
     });
-    const CoordinateRef entries{a.pair, a.scalar,           a.rows, a.cols, a.nnz, row_indices.data(), col_indices.data(),
+    const CoordinateRef entries{a.pair,  a.scalar, a.rows, a.cols, a.nnz, row_indices.data(), col_indices.data(),
                                 a.values};
     out = csr_from_coordinates(entries, Mirror::none, memory);
   });
@@ -284,15 +284,16 @@ HostCsr sorted_csr(const CsrRef& a, const std::shared_ptr<const Memory>& memory)
 void require_fits(const char* what, int64_t rows, int64_t cols, IndexPair pair) {
   if (pair == IndexPair::i64_64) return;
   const char* const kind = rows > INT32_MAX ? " rows" : " columns";
-  require(rows <= INT32_MAX && cols <= INT32_MAX, KKC_STATUS_OVERFLOW, what, " has ", rows > INT32_MAX ? rows : cols, kind,
-          ", which indices of 32 bits cannot count; expected at most ", INT32_MAX, " (or index pair 64_64)");
+  require(rows <= INT32_MAX && cols <= INT32_MAX, KKC_STATUS_OVERFLOW, what, " has ", rows > INT32_MAX ? rows : cols,
+          kind, ", which indices of 32 bits cannot count; expected at most ", INT32_MAX, " (or index pair 64_64)");
 }
 
 void require_entries_fit(const char* what, unsigned __int128 entries, IndexPair pair) {
   const auto most = static_cast<uint64_t>(pair == IndexPair::i32_32 ? INT32_MAX : INT64_MAX);
   if (entries <= most) return;
   std::string digits;
-  for (auto rest = entries; rest != 0; rest /= 10) digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
+  for (auto rest = entries; rest != 0; rest /= 10)
+    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
   fail(KKC_STATUS_OVERFLOW, what, " has ", digits, " entries, which row offsets of ", 8 * offset_size(pair),
        " bits cannot count; expected at most ", most, pair == IndexPair::i32_32 ? " (or index pair 32_64)" : "");
 }

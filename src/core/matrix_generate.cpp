@@ -28,14 +28,22 @@ struct Recipe {
 };
 
 constexpr Recipe recipes[] = {
-    {"lap2d5", Family::grid2, 2000, 31, 1, true},       {"lap3d7", Family::grid3_star, 160, 11, 1, true},
-    {"lap3d27", Family::grid3_box, 112, 9, 1, true},    {"elas3", Family::grid3_box, 56, 6, 3, true},
-    {"rmat", Family::rmat, 20, 10, 16, false},          {"rand", Family::random, 1000000, 1000, 30, false},
-    {"band", Family::band, 1000000, 1000, 64, false},   {"arrow", Family::arrow, 1000000, 1000, 0, false},
-    {"identity", Family::identity, 1000000, 1000, 0, true}, {"rmat17", Family::rmat, 17, 8, 16, false},
-    {"rmat18", Family::rmat, 18, 9, 16, false},         {"rmat19", Family::rmat, 19, 9, 16, false},
-    {"rmat20", Family::rmat, 20, 10, 16, false},        {"rmat17s", Family::rmat, 17, 8, 16, true},
-    {"rmat20s", Family::rmat, 20, 10, 16, true},        {"rand30", Family::random, 1000000, 1000, 30, false},
+    {"lap2d5", Family::grid2, 2000, 31, 1, true},
+    {"lap3d7", Family::grid3_star, 160, 11, 1, true},
+    {"lap3d27", Family::grid3_box, 112, 9, 1, true},
+    {"elas3", Family::grid3_box, 56, 6, 3, true},
+    {"rmat", Family::rmat, 20, 10, 16, false},
+    {"rand", Family::random, 1000000, 1000, 30, false},
+    {"band", Family::band, 1000000, 1000, 64, false},
+    {"arrow", Family::arrow, 1000000, 1000, 0, false},
+    {"identity", Family::identity, 1000000, 1000, 0, true},
+    {"rmat17", Family::rmat, 17, 8, 16, false},
+    {"rmat18", Family::rmat, 18, 9, 16, false},
+    {"rmat19", Family::rmat, 19, 9, 16, false},
+    {"rmat20", Family::rmat, 20, 10, 16, false},
+    {"rmat17s", Family::rmat, 17, 8, 16, true},
+    {"rmat20s", Family::rmat, 20, 10, 16, true},
+    {"rand30", Family::random, 1000000, 1000, 30, false},
 };
 
 const Recipe& find_recipe(std::string_view name) {
@@ -85,13 +93,16 @@ HostCsr make_pattern(const Recipe& recipe, const Options& options, const ValueRu
       const int64_t nx = options.integer("nx", size, 0, most);
       const int64_t ny = options.integer("ny", small ? size - 2 : size, 0, most);
       const int64_t nz = recipe.family == Family::grid2 ? 1 : options.integer("nz", small ? size - 3 : size, 0, most);
-      return grid_pattern({nx, ny, nz, recipe.family == Family::grid3_box, static_cast<int>(recipe.detail)}, pair, memory);
+      return grid_pattern({nx, ny, nz, recipe.family == Family::grid3_box, static_cast<int>(recipe.detail)}, pair,
+                          memory);
     }
     case Family::rmat:
-      return rmat_pattern(options.integer("scale", size, 0, 40), options.integer("edges", recipe.detail, 0, 1 << 20), shape, pair, memory);
+      return rmat_pattern(options.integer("scale", size, 0, 40), options.integer("edges", recipe.detail, 0, 1 << 20),
+                          shape, pair, memory);
     case Family::random: {
       const int64_t n = rows();
-      return random_pattern(n, options.integer("cols", n, 0, most), options.integer("per_row", recipe.detail, 0, 1 << 20), shape, pair, memory);
+      return random_pattern(n, options.integer("cols", n, 0, most),
+                            options.integer("per_row", recipe.detail, 0, 1 << 20), shape, pair, memory);
     }
     case Family::band: {
       const int64_t diagonals = options.integer("diagonals", recipe.detail, 1, 1 << 20), half = diagonals / 2;
@@ -116,8 +127,13 @@ template <class I, class O, class V>
 class Values {
  public:
   Values(HostCsr& a, const std::shared_ptr<const Memory>& memory)
-      : memory_(memory), threads_(host_threads(*memory)), parts_(part_count(threads_, a.nnz, grain)), rows_(a.rows),
-        offsets_(a.offsets.as<O>()), indices_(a.indices.as<I>()), values_(a.values.as<V>()) {}
+      : memory_(memory),
+        threads_(host_threads(*memory)),
+        parts_(part_count(threads_, a.nnz, grain)),
+        rows_(a.rows),
+        offsets_(a.offsets.as<O>()),
+        indices_(a.indices.as<I>()),
+        values_(a.values.as<V>()) {}
 
   void fill(const ValueRule& rule) {
     if (rule.stencil || rule.unit) {
@@ -207,7 +223,8 @@ HostCsr generate_matrix(std::string_view name, const Options& options, IndexPair
   const Recipe& recipe = find_recipe(name);
   options.allow_only(cat("kkc_matrix_generate of ", recipe.name).c_str(), known_options(recipe.family));
   ValueRule rule{};
-  rule.stencil = recipe.family == Family::grid2 || recipe.family == Family::grid3_star || recipe.family == Family::grid3_box;
+  rule.stencil =
+      recipe.family == Family::grid2 || recipe.family == Family::grid3_star || recipe.family == Family::grid3_box;
   rule.unit = recipe.family == Family::identity;
   rule.symmetric = options.flag("symmetric", recipe.symmetric) || rule.stencil || rule.unit;
   rule.dominant = options.choice("diagonal", {"natural", "dominant"}) == "dominant" && !rule.unit;

@@ -25,8 +25,8 @@ HostCsr begin_pattern(int64_t rows, int64_t cols, IndexPair pair, const std::sha
 
 /// length(i) gives the entries of row i; fill(i, columns) writes them.
 template <class Length, class Fill>
-HostCsr by_rows(int64_t rows, Wide entries, IndexPair pair, const std::shared_ptr<const Memory>& memory, const Length& length,
-                const Fill& fill) {
+HostCsr by_rows(int64_t rows, Wide entries, IndexPair pair, const std::shared_ptr<const Memory>& memory,
+                const Length& length, const Fill& fill) {
   require_fits("the matrix", rows, rows, pair);
   require_entries_fit("the matrix", entries, pair);
   HostCsr out;
@@ -69,7 +69,8 @@ HostCsr from_draws(int64_t rows, int64_t cols, int64_t count, const RandomShape&
   dispatch_index_pair(IndexPairs{}, pair, [&](auto p) {
     using I = typename decltype(p)::ordinal;
     const int64_t diagonals = shape.diagonal ? rows : 0;
-    const Buffer row_indices = host_array<I>(memory, count + diagonals), col_indices = host_array<I>(memory, count + diagonals);
+    const Buffer row_indices = host_array<I>(memory, count + diagonals),
+                 col_indices = host_array<I>(memory, count + diagonals);
     I* const r = row_indices.as<I>();
     I* const c = col_indices.as<I>();
     const int parts = part_count(host_threads(*memory), count, grain);
@@ -86,8 +87,8 @@ HostCsr from_draws(int64_t rows, int64_t cols, int64_t count, const RandomShape&
 
 /// Refuses counts of draws that may not fit once they are entries.
 void require_draws_fit(int64_t rows, int64_t cols, Wide draws, const RandomShape& shape, IndexPair pair) {
-  require(!(shape.symmetric || shape.diagonal) || rows == cols, KKC_STATUS_INVALID_ARGUMENT, "options: rows is ", rows, " and cols is ",
-          cols, ", expected a square matrix for symmetric = 1 and diagonal = dominant");
+  require(!(shape.symmetric || shape.diagonal) || rows == cols, KKC_STATUS_INVALID_ARGUMENT, "options: rows is ", rows,
+          " and cols is ", cols, ", expected a square matrix for symmetric = 1 and diagonal = dominant");
   require_fits("the matrix", rows, cols, pair);
   require_entries_fit("the matrix, before duplicates are merged,",
                       draws * (shape.symmetric ? 2 : 1) + (shape.diagonal ? static_cast<Wide>(rows) : 0), pair);
@@ -98,10 +99,14 @@ void require_draws_fit(int64_t rows, int64_t cols, Wide draws, const RandomShape
 HostCsr grid_pattern(const Grid& g, IndexPair pair, const std::shared_ptr<const Memory>& memory) {
   constexpr int64_t most = int64_t{1} << 40;
   const Wide points = static_cast<Wide>(g.nx) * static_cast<Wide>(g.ny) * static_cast<Wide>(g.nz);
-  require(g.nx <= most && g.ny <= most && g.nz <= most && points <= static_cast<Wide>(INT64_MAX / 1024), KKC_STATUS_OVERFLOW,
-          "the grid of ", g.nx, " x ", g.ny, " x ", g.nz, " points is beyond 64 bits");
-  const auto along = [](int64_t n) { return n == 0 ? Wide{0} : 3 * static_cast<Wide>(n) - 2; };  // neighbours and itself, summed
-  const auto axis = [&](int64_t n) { return n == 0 ? Wide{0} : points / static_cast<Wide>(n) * static_cast<Wide>(2 * n - 2); };
+  require(g.nx <= most && g.ny <= most && g.nz <= most && points <= static_cast<Wide>(INT64_MAX / 1024),
+          KKC_STATUS_OVERFLOW, "the grid of ", g.nx, " x ", g.ny, " x ", g.nz, " points is beyond 64 bits");
+  const auto along = [](int64_t n) {
+    return n == 0 ? Wide{0} : 3 * static_cast<Wide>(n) - 2;
+  };  // neighbours and itself, summed
+  const auto axis = [&](int64_t n) {
+    return n == 0 ? Wide{0} : points / static_cast<Wide>(n) * static_cast<Wide>(2 * n - 2);
+  };
   const Wide pairs = g.box ? along(g.nx) * along(g.ny) * along(g.nz) : points + axis(g.nx) + axis(g.ny) + axis(g.nz);
   const int u = g.unknowns;
   const Wide entries = pairs * static_cast<Wide>(u * u);
@@ -127,11 +132,13 @@ HostCsr grid_pattern(const Grid& g, IndexPair pair, const std::shared_ptr<const 
       });
 }
 
-HostCsr band_pattern(int64_t rows, int64_t first, int64_t last, IndexPair pair, const std::shared_ptr<const Memory>& memory) {
+HostCsr band_pattern(int64_t rows, int64_t first, int64_t last, IndexPair pair,
+                     const std::shared_ptr<const Memory>& memory) {
   const auto begin = [&](int64_t i) { return std::max<int64_t>(0, i + first); };
   const auto end = [&](int64_t i) { return std::min(rows, i + last + 1); };
   Wide entries = 0;
-  for (int64_t d = std::max(first, -rows); d <= std::min(last, rows); ++d) entries += static_cast<Wide>(rows - std::abs(d));
+  for (int64_t d = std::max(first, -rows); d <= std::min(last, rows); ++d)
+    entries += static_cast<Wide>(rows - std::abs(d));
   return by_rows(
       rows, entries, pair, memory, [&](int64_t i) { return std::max<int64_t>(0, end(i) - begin(i)); },
       [&](int64_t i, auto* columns) {
@@ -155,33 +162,35 @@ HostCsr arrow_pattern(int64_t rows, IndexPair pair, const std::shared_ptr<const 
       });
 }
 
-HostCsr rmat_pattern(int64_t scale, int64_t edges, const RandomShape& shape, IndexPair pair, const std::shared_ptr<const Memory>& memory) {
+HostCsr rmat_pattern(int64_t scale, int64_t edges, const RandomShape& shape, IndexPair pair,
+                     const std::shared_ptr<const Memory>& memory) {
   const int64_t vertices = int64_t{1} << scale;
   const Wide draws = static_cast<Wide>(vertices) * static_cast<Wide>(edges);
   require_draws_fit(vertices, vertices, draws, shape, pair);
   // 0.57, 0.57 + 0.19 and 0.57 + 0.19 + 0.19 of 2^32.
   constexpr uint32_t upper_left = 2448131359, upper = 3264175145, all_but_last = 4080218931;
   const int64_t draws_an_edge = (scale + 1) / 2;
-  return from_draws(vertices, vertices, static_cast<int64_t>(draws), shape, pair, memory, [&](Range range, auto* rows, auto* cols) {
-    using I = std::remove_pointer_t<decltype(rows)>;
-    Draws random(shape.seed, Stream::pattern, static_cast<uint64_t>(range.begin * draws_an_edge));
-    for (int64_t e = range.begin; e < range.end; ++e) {
-      uint64_t row = 0, col = 0;
-      const auto descend = [&](uint32_t u) {
-        row = 2 * row + (u >= upper);
-        col = 2 * col + ((u >= upper_left) ^ (u >= upper) ^ (u >= all_but_last));
-      };
-      int64_t level = 0;
-      for (; level + 2 <= scale; level += 2) {
-        const uint64_t draw = random.next();
-        descend(static_cast<uint32_t>(draw));
-        descend(static_cast<uint32_t>(draw >> 32));
-      }
-      if (level < scale) descend(static_cast<uint32_t>(random.next()));
-      rows[e] = static_cast<I>(row);
-      cols[e] = static_cast<I>(col);
-    }
-  });
+  return from_draws(vertices, vertices, static_cast<int64_t>(draws), shape, pair, memory,
+                    [&](Range range, auto* rows, auto* cols) {
+                      using I = std::remove_pointer_t<decltype(rows)>;
+                      Draws random(shape.seed, Stream::pattern, static_cast<uint64_t>(range.begin * draws_an_edge));
+                      for (int64_t e = range.begin; e < range.end; ++e) {
+                        uint64_t row = 0, col = 0;
+                        const auto descend = [&](uint32_t u) {
+                          row = 2 * row + (u >= upper);
+                          col = 2 * col + ((u >= upper_left) ^ (u >= upper) ^ (u >= all_but_last));
+                        };
+                        int64_t level = 0;
+                        for (; level + 2 <= scale; level += 2) {
+                          const uint64_t draw = random.next();
+                          descend(static_cast<uint32_t>(draw));
+                          descend(static_cast<uint32_t>(draw >> 32));
+                        }
+                        if (level < scale) descend(static_cast<uint32_t>(random.next()));
+                        rows[e] = static_cast<I>(row);
+                        cols[e] = static_cast<I>(col);
+                      }
+                    });
 }
 
 HostCsr random_pattern(int64_t rows, int64_t cols, int64_t per_row, const RandomShape& shape, IndexPair pair,

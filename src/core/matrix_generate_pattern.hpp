@@ -16,7 +16,8 @@ struct Grid {
 HostCsr grid_pattern(const Grid& grid, IndexPair pair, const std::shared_ptr<const Memory>& memory);
 
 /// Diagonals first..last of a square matrix.
-HostCsr band_pattern(int64_t rows, int64_t first, int64_t last, IndexPair pair, const std::shared_ptr<const Memory>& memory);
+HostCsr band_pattern(int64_t rows, int64_t first, int64_t last, IndexPair pair,
+                     const std::shared_ptr<const Memory>& memory);
 
 /// First row, first column and diagonal.
 HostCsr arrow_pattern(int64_t rows, IndexPair pair, const std::shared_ptr<const Memory>& memory);

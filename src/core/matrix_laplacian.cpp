@@ -36,7 +36,8 @@ HostCsr with_diagonal(const CsrRef& a, Mirror mirror, const std::shared_ptr<cons
 }  // namespace
 
 HostCsr matrix_laplacian(const CsrRef& a, double shift, const std::shared_ptr<const Memory>& memory) {
-  require(a.rows == a.cols, KKC_STATUS_SIZE_MISMATCH, "A has ", a.rows, " rows and ", a.cols, " columns, expected a square matrix");
+  require(a.rows == a.cols, KKC_STATUS_SIZE_MISMATCH, "A has ", a.rows, " rows and ", a.cols,
+          " columns, expected a square matrix");
   const bool symmetric = (validate_matrix(a, memory) & KKC_MATRIX_SYMMETRIC_PATTERN) != 0;
   HostCsr out;
   dispatch(a.scalar == Scalar::none ? Scalar::f64 : a.scalar, a.pair, [&](auto s, auto p) {

@@ -109,15 +109,18 @@ MarketHeader read_market_header(TextReader& reader) {
   const bool coordinate = h.format == MarketFormat::coordinate;
   const size_t expected = coordinate ? 3 : 2;
   if (words.size() != expected)
-    reader.fail_at(h.size_line, cat("has ", words.size(), " words, expected ", expected, ": rows, columns", coordinate ? ", entries" : ""));
+    reader.fail_at(h.size_line, cat("has ", words.size(), " words, expected ", expected, ": rows, columns",
+                                    coordinate ? ", entries" : ""));
   h.rows = parse_size(reader, words[0], "rows");
   h.cols = parse_size(reader, words[1], "columns");
   if (h.symmetry != MarketSymmetry::general && h.rows != h.cols)
-    reader.fail_at(h.size_line, cat("announces a ", name(h.symmetry), " matrix of ", h.rows, " rows and ", h.cols, " columns, expected a square one"));
+    reader.fail_at(h.size_line, cat("announces a ", name(h.symmetry), " matrix of ", h.rows, " rows and ", h.cols,
+                                    " columns, expected a square one"));
   if (coordinate) h.entries = parse_size(reader, words[2], "entries");
   const Wide entries = coordinate ? static_cast<Wide>(h.entries) : array_entries(h);
   if (coordinate && entries > 0 && (h.rows == 0 || h.cols == 0))
-    reader.fail_at(h.size_line, cat("announces ", h.entries, " entries in a matrix of ", h.rows, " rows and ", h.cols, " columns"));
+    reader.fail_at(h.size_line,
+                   cat("announces ", h.entries, " entries in a matrix of ", h.rows, " rows and ", h.cols, " columns"));
   h.entries = entries > INT64_MAX ? INT64_MAX : static_cast<int64_t>(entries);
   return h;
 }
@@ -134,7 +137,8 @@ void require_plausible(const TextReader& reader, const MarketHeader& h) {
   // Row offsets are the one array that the number of entries does not bound.
   constexpr int64_t always_plausible = int64_t{1} << 27;
   if (h.rows > always_plausible && static_cast<Wide>(h.rows) / 1024 > room)
-    reader.fail_at(h.size_line, cat("announces ", h.rows, " rows for ", h.entries, " entries, which is not plausible for a file of this size"));
+    reader.fail_at(h.size_line, cat("announces ", h.rows, " rows for ", h.entries,
+                                    " entries, which is not plausible for a file of this size"));
 }
 
 }  // namespace kkc

@@ -125,7 +125,8 @@ template <class T, class Sink>
 class EntryParser {
  public:
   using P = typename ParsedAs<T>::type;
-  EntryParser(TextReader& reader, const MarketHeader& header, const Sink& sink) : reader_(reader), h_(header), sink_(sink) {}
+  EntryParser(TextReader& reader, const MarketHeader& header, const Sink& sink)
+      : reader_(reader), h_(header), sink_(sink) {}
 
   void run(int threads) {
     std::mutex mutex;
@@ -246,7 +247,8 @@ class EntryParser {
         fail_word(skip_blanks(stop), line, "the imaginary part", cat("a real number that fits ", type));
       fail_word(p, line, "the real part", cat("a real number that fits ", type));
     }
-    fail_word(p, line, "the value", cat(h_.field == MarketField::integer ? "an integer" : "a real number", " that fits ", type));
+    fail_word(p, line, "the value",
+              cat(h_.field == MarketField::integer ? "an integer" : "a real number", " that fits ", type));
   }
 
   TextReader& reader_;
@@ -269,10 +271,12 @@ Mirror mirror_of(MarketSymmetry symmetry) {
 }
 
 void require_type(const std::string& name, const MarketHeader& h, Scalar scalar) {
-  require(h.field != MarketField::complex || is_complex_scalar(scalar) || scalar == Scalar::none, KKC_STATUS_TYPE_MISMATCH,
-          "scalar is ", kkc::name(scalar), ", expected c64 or c128: ", name, " line 1 says that the values are complex");
-  require(h.field != MarketField::real || is_floating(scalar) || scalar == Scalar::none, KKC_STATUS_TYPE_MISMATCH, "scalar is ",
-          kkc::name(scalar), ", expected f32, f64, c64 or c128: ", name, " line 1 says that the values are real");
+  require(h.field != MarketField::complex || is_complex_scalar(scalar) || scalar == Scalar::none,
+          KKC_STATUS_TYPE_MISMATCH, "scalar is ", kkc::name(scalar), ", expected c64 or c128: ", name,
+          " line 1 says that the values are complex");
+  require(h.field != MarketField::real || is_floating(scalar) || scalar == Scalar::none, KKC_STATUS_TYPE_MISMATCH,
+          "scalar is ", kkc::name(scalar), ", expected f32, f64, c64 or c128: ", name,
+          " line 1 says that the values are real");
 }
 
 /// The entries as the file lists them, one place after another.
@@ -281,7 +285,8 @@ struct ListedEntries {
 };
 
 template <class T, class I>
-ListedEntries list_entries(TextReader& reader, const MarketHeader& h, int threads, const std::shared_ptr<const Memory>& memory) {
+ListedEntries list_entries(TextReader& reader, const MarketHeader& h, int threads,
+                           const std::shared_ptr<const Memory>& memory) {
   ListedEntries list;
   list.rows = host_array<I>(memory, h.entries);
   list.cols = host_array<I>(memory, h.entries);
@@ -342,15 +347,16 @@ struct DenseSink {
   const std::string& name;
   void put(int64_t, int64_t i, int64_t j, const T& v) const {
     data[i * row_stride + j * col_stride] = v;
-    if (symmetry != MarketSymmetry::general && i != j) data[j * row_stride + i * col_stride] = mirrored(v, symmetry, name);
+    if (symmetry != MarketSymmetry::general && i != j)
+      data[j * row_stride + i * col_stride] = mirrored(v, symmetry, name);
   }
 };
 
 template <class T>
 void add_to(T& place, const T& v, const std::string& name) {
   if constexpr (std::is_integral_v<T>)
-    require(!__builtin_add_overflow(place, v, &place), KKC_STATUS_OVERFLOW, name, ": the sum of duplicate entries does not fit ",
-            kkc::name(scalar_of<T>));
+    require(!__builtin_add_overflow(place, v, &place), KKC_STATUS_OVERFLOW, name,
+            ": the sum of duplicate entries does not fit ", kkc::name(scalar_of<T>));
   else
     place += v;
 }
@@ -359,8 +365,8 @@ template <class T>
 void fill_dense(TextReader& reader, const MarketHeader& h, const std::string& name, int threads,
                 const std::shared_ptr<const Memory>& memory, HostDense& out) {
   const auto places = static_cast<unsigned __int128>(h.rows) * static_cast<unsigned __int128>(h.cols);
-  require(places <= static_cast<unsigned __int128>(PTRDIFF_MAX) / sizeof(T), KKC_STATUS_OVERFLOW, name, " line ", h.size_line,
-          ": a dense array of ", h.rows, " rows and ", h.cols, " columns is beyond 64 bits");
+  require(places <= static_cast<unsigned __int128>(PTRDIFF_MAX) / sizeof(T), KKC_STATUS_OVERFLOW, name, " line ",
+          h.size_line, ": a dense array of ", h.rows, " rows and ", h.cols, " columns is beyond 64 bits");
   const bool left = out.layout == Layout::left;
   const int64_t row_stride = left ? 1 : h.cols, col_stride = left ? h.rows : 1;
   const auto count = static_cast<int64_t>(places);
@@ -400,19 +406,20 @@ HostDense read_dense(std::unique_ptr<TextSource> source, const std::string& name
   out.rows = h.rows;
   out.cols = h.cols;
   const int threads = threads_for(reader, block_bytes, *memory);
-  dispatch_scalar(AllElements{}, scalar, [&](auto s) {
-    fill_dense<typename decltype(s)::type>(reader, h, name, threads, memory, out);
-  });
+  dispatch_scalar(AllElements{}, scalar,
+                  [&](auto s) { fill_dense<typename decltype(s)::type>(reader, h, name, threads, memory, out); });
   return out;
 }
 
 }  // namespace
 
-HostCsr read_matrix_market(const std::string& path, IndexPair pair, Scalar scalar, const std::shared_ptr<const Memory>& memory) {
+HostCsr read_matrix_market(const std::string& path, IndexPair pair, Scalar scalar,
+                           const std::shared_ptr<const Memory>& memory) {
   return read_csr(open_text_file(path), path, pair, scalar, memory, file_block_bytes);
 }
 
-HostDense read_matrix_market_dense(const std::string& path, Scalar scalar, Layout layout, const std::shared_ptr<const Memory>& memory) {
+HostDense read_matrix_market_dense(const std::string& path, Scalar scalar, Layout layout,
+                                   const std::shared_ptr<const Memory>& memory) {
   return read_dense(open_text_file(path), path, scalar, layout, memory, file_block_bytes);
 }
 

@@ -17,7 +17,8 @@ constexpr size_t longest_line = size_t{1} << 20;
 /// A file descriptor that closes itself.
 class File final : public TextSource {
  public:
-  explicit File(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  explicit File(const std::string& path)
+      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     require(descriptor_ >= 0, KKC_STATUS_IO, "path: cannot open ", path, ": ", std::strerror(errno));
     struct stat status;
     if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -63,11 +64,16 @@ class Text final : public TextSource {
 /// Passes plain bytes through and inflates gzipped ones (RFC 1952: any number of members), told by the first two.
 class Gunzip final : public TextSource {
  public:
-  explicit Gunzip(std::unique_ptr<TextSource> source) : source_(std::move(source)), bytes_(source_->most_bytes()), input_(static_cast<size_t>(std::clamp<int64_t>(bytes_, 2, input_bytes))) {
+  explicit Gunzip(std::unique_ptr<TextSource> source)
+      : source_(std::move(source)),
+        bytes_(source_->most_bytes()),
+        input_(static_cast<size_t>(std::clamp<int64_t>(bytes_, 2, input_bytes))) {
     while (left_ < 2 && refill()) {
     }
     zipped_ = left_ >= 2 && is_magic();
-    if (zipped_) require(inflateInit2(&stream_, gzip_window) == Z_OK, KKC_STATUS_OUT_OF_MEMORY, "no memory left to decompress with");
+    if (zipped_)
+      require(inflateInit2(&stream_, gzip_window) == Z_OK, KKC_STATUS_OUT_OF_MEMORY,
+              "no memory left to decompress with");
   }
   ~Gunzip() override {
     if (zipped_) inflateEnd(&stream_);
@@ -116,8 +122,7 @@ class Gunzip final : public TextSource {
   }
 
   void step() {
-    if (left_ == 0 && !refill())
-      fail(KKC_STATUS_PARSE, "the compressed data end early");
+    if (left_ == 0 && !refill()) fail(KKC_STATUS_PARSE, "the compressed data end early");
     stream_.next_in = reinterpret_cast<Bytef*>(input_.data() + begin_);
     stream_.avail_in = static_cast<uInt>(left_);
     const int code = inflate(&stream_, Z_NO_FLUSH);
@@ -127,7 +132,8 @@ class Gunzip final : public TextSource {
     else if (code == Z_MEM_ERROR)
       fail(KKC_STATUS_OUT_OF_MEMORY, "no memory left to decompress with");
     else if (code != Z_OK && code != Z_BUF_ERROR)
-      fail(KKC_STATUS_PARSE, "the compressed data are damaged: ", stream_.msg != nullptr ? stream_.msg : "unknown error");
+      fail(KKC_STATUS_PARSE,
+           "the compressed data are damaged: ", stream_.msg != nullptr ? stream_.msg : "unknown error");
   }
 
   void next_member() {
@@ -253,10 +259,12 @@ bool TextReader::cut_block(TextBlock& block) {
   begin_ = end_ = 0;
   size_t cut = 0;  // one past the last '\n'
   for (size_t searched = 0;;) {
-    const void* const found = block.size > searched ? ::memrchr(block.text.data() + searched, '\n', block.size - searched) : nullptr;
+    const void* const found =
+        block.size > searched ? ::memrchr(block.text.data() + searched, '\n', block.size - searched) : nullptr;
     if (found != nullptr) cut = static_cast<size_t>(static_cast<const char*>(found) - block.text.data()) + 1;
     if (ended_ || (cut > 0 && block.size >= block_bytes_)) break;
-    if (cut == 0 && block.size > longest_line) fail_at(lines_ + 1, cat("the line is longer than ", longest_line, " bytes"));
+    if (cut == 0 && block.size > longest_line)
+      fail_at(lines_ + 1, cat("the line is longer than ", longest_line, " bytes"));
     searched = block.size;
     extend(block.text, block.size, block_bytes_);
   }

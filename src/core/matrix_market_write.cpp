@@ -32,9 +32,11 @@ class NewFile {
     namespace fs = std::filesystem;
     std::error_code ignored;
     const auto status = fs::status(path, ignored);
-    require(!fs::exists(status) || fs::is_regular_file(status), KKC_STATUS_IO, "path: ", path, " exists and is not a regular file");
+    require(!fs::exists(status) || fs::is_regular_file(status), KKC_STATUS_IO, "path: ", path,
+            " exists and is not a regular file");
     // Through a symbolic link the file that it names is replaced, not the link.
-    target_ = fs::is_symlink(fs::symlink_status(path, ignored)) && fs::exists(status) ? fs::canonical(path, ignored) : fs::path(path);
+    target_ = fs::is_symlink(fs::symlink_status(path, ignored)) && fs::exists(status) ? fs::canonical(path, ignored)
+                                                                                      : fs::path(path);
     static std::atomic<unsigned> count{0};
     do {
       beside_ = target_.parent_path() / cat(".kkc-", ::getpid(), "-", ++count, ".tmp");
@@ -61,7 +63,8 @@ class NewFile {
     const int closed = ::close(descriptor_);
     descriptor_ = -1;
     require(closed == 0, KKC_STATUS_IO, "path: cannot write ", path_, ": ", std::strerror(errno));
-    require(::rename(beside_.c_str(), target_.c_str()) == 0, KKC_STATUS_IO, "path: cannot replace ", path_, ": ", std::strerror(errno));
+    require(::rename(beside_.c_str(), target_.c_str()) == 0, KKC_STATUS_IO, "path: cannot replace ", path_, ": ",
+            std::strerror(errno));
     complete_ = true;
   }
 
@@ -76,8 +79,9 @@ class NewFile {
 std::string gzip_member(std::string_view text) {
   z_stream stream{};
   constexpr int gzip_window = 15 + 16, memory_level = 8;
-  require(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window, memory_level, Z_DEFAULT_STRATEGY) == Z_OK,
-          KKC_STATUS_OUT_OF_MEMORY, "no memory left to compress with");
+  require(
+      deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window, memory_level, Z_DEFAULT_STRATEGY) == Z_OK,
+      KKC_STATUS_OUT_OF_MEMORY, "no memory left to compress with");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, deflateEnd);
   std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
@@ -110,7 +114,8 @@ void write_file(const std::string& path, const std::string& header, int64_t coun
     run_parts(static_cast<int>(texts.size()), [&](int part) {
       std::string& text = texts[static_cast<size_t>(part)];
       text.clear();
-      const int64_t begin = std::min(count, (first + part) * items_a_block), end = std::min(count, begin + items_a_block);
+      const int64_t begin = std::min(count, (first + part) * items_a_block),
+                    end = std::min(count, begin + items_a_block);
       for (int64_t item = begin; item < end; ++item) format(item, text);
       if (zip && !text.empty()) text = gzipped(text);
     });
@@ -188,8 +193,11 @@ template <class I, class O, class V>
 class CsrWriter {
  public:
   CsrWriter(const CsrRef& a, int threads)
-      : a_(a), offsets_(static_cast<const O*>(a.offsets)), indices_(static_cast<const I*>(a.indices)),
-        values_(static_cast<const V*>(a.values)), threads_(threads) {}
+      : a_(a),
+        offsets_(static_cast<const O*>(a.offsets)),
+        indices_(static_cast<const I*>(a.indices)),
+        values_(static_cast<const V*>(a.values)),
+        threads_(threads) {}
 
   /// Rows sorted, no duplicates. Throws, naming an entry without its counterpart.
   void require_symmetry(MarketSymmetry symmetry) const {
@@ -199,17 +207,19 @@ class CsrWriter {
       for (int64_t i = r.begin; i < r.end; ++i)
         for (int64_t k = begin(i); k < begin(i + 1); ++k)
           if (!has_image(i, k, symmetry)) [[unlikely]]
-            fail(KKC_STATUS_INVALID_ARGUMENT, "options: \"symmetry\" is \"", symmetry == MarketSymmetry::skew ? "skew" : name(symmetry),
-                 "\", which A is not: entry (", i, ", ", col(k), ") has no counterpart");
+            fail(KKC_STATUS_INVALID_ARGUMENT, "options: \"symmetry\" is \"",
+                 symmetry == MarketSymmetry::skew ? "skew" : name(symmetry), "\", which A is not: entry (", i, ", ",
+                 col(k), ") has no counterpart");
     });
   }
 
   void write(const std::string& path, MarketSymmetry symmetry, int precision, const std::string& comment) const {
     const NumberWriter number(precision);
-    const std::string header = banner("coordinate", field_of<V>(), symmetry, comment) +
-                               cat(a_.rows, " ", a_.cols, " ", count(symmetry), "\n");
+    const std::string header =
+        banner("coordinate", field_of<V>(), symmetry, comment) + cat(a_.rows, " ", a_.cols, " ", count(symmetry), "\n");
     // Blocks of about 32000 entries.
-    const int64_t rows_a_block = a_.nnz == 0 ? std::max<int64_t>(a_.rows, 1) : std::max<int64_t>(1, a_.rows * 32768 / a_.nnz);
+    const int64_t rows_a_block =
+        a_.nnz == 0 ? std::max<int64_t>(a_.rows, 1) : std::max<int64_t>(1, a_.rows * 32768 / a_.nnz);
     write_file(path, header, a_.rows, rows_a_block, threads_, [&](int64_t i, std::string& text) {
       for (int64_t k = begin(i); k < begin(i + 1); ++k) {
         if (!listed(i, col(k), symmetry)) continue;
@@ -261,7 +271,8 @@ class CsrWriter {
 
 }  // namespace
 
-void write_matrix_market(const CsrRef& a, const std::string& path, const Options& options, const std::shared_ptr<const Memory>& memory) {
+void write_matrix_market(const CsrRef& a, const std::string& path, const Options& options,
+                         const std::shared_ptr<const Memory>& memory) {
   options.allow_only("kkc_matrix_write", {"symmetry", "precision", "comment"});
   const std::string wanted = options.choice("symmetry", {"general", "symmetric", "skew", "hermitian"});
   MarketSymmetry symmetry = wanted == "general"     ? MarketSymmetry::general
@@ -271,8 +282,8 @@ void write_matrix_market(const CsrRef& a, const std::string& path, const Options
   const int precision = static_cast<int>(options.integer("precision", 0, 1, 40));
   const std::string comment = options.text("comment", "");
   const bool general = symmetry == MarketSymmetry::general;
-  require(general || a.rows == a.cols, KKC_STATUS_INVALID_ARGUMENT, "options: \"symmetry\" is \"", wanted, "\", but A has ", a.rows,
-          " rows and ", a.cols, " columns");
+  require(general || a.rows == a.cols, KKC_STATUS_INVALID_ARGUMENT, "options: \"symmetry\" is \"", wanted,
+          "\", but A has ", a.rows, " rows and ", a.cols, " columns");
   require(symmetry != MarketSymmetry::skew || a.scalar != Scalar::none, KKC_STATUS_INVALID_ARGUMENT,
           "options: \"symmetry\" is \"skew\", but A has no values");
   // The format knows hermitian for complex values only; for others it is the same as symmetric.
@@ -296,7 +307,8 @@ void write_matrix_market(const CsrRef& a, const std::string& path, const Options
   });
 }
 
-void write_matrix_market_dense(const DenseRef& a, const std::string& path, const std::shared_ptr<const Memory>& memory) {
+void write_matrix_market_dense(const DenseRef& a, const std::string& path,
+                               const std::shared_ptr<const Memory>& memory) {
   require(a.rank == 1 || a.rank == 2, KKC_STATUS_INVALID_ARGUMENT, "view has rank ", a.rank, ", expected 1 or 2");
   const int64_t rows = a.extents[0], cols = a.rank == 2 ? a.extents[1] : 1;
   dispatch_scalar(AllElements{}, a.scalar, [&](auto s) {

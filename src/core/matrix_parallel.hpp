@@ -17,7 +17,8 @@ namespace kkc {
 inline int host_threads(const Memory& memory) {
   const Queue& queue = memory.queue();
   const bool host = queue.device() == Device::serial || queue.device() == Device::openmp;
-  return host ? std::max(1, queue.concurrency()) : static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 16u));
+  return host ? std::max(1, queue.concurrency())
+              : static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 16u));
 }
 
 /// As many parts as threads, but none smaller than `grain` items.

@@ -40,7 +40,8 @@ void require_offsets(const CsrRef& a, const CsrPattern<I, O>& p, int threads) {
     require(a.nnz == 0, KKC_STATUS_INVALID_ARGUMENT, "nnz is ", a.nnz, ", expected 0 for a matrix without rows");
     if (a.offsets == nullptr) return;
   }
-  require(p.offsets[0] == p.base, KKC_STATUS_INVALID_ARGUMENT, "row_offsets[0] is ", p.offsets[0], ", expected the base ", p.base);
+  require(p.offsets[0] == p.base, KKC_STATUS_INVALID_ARGUMENT, "row_offsets[0] is ", p.offsets[0],
+          ", expected the base ", p.base);
   const int parts = part_count(threads, a.rows, grain);
   std::vector<int64_t> bad(static_cast<size_t>(parts), -1);
   run_parts(parts, [&](int part) {
@@ -51,17 +52,17 @@ void require_offsets(const CsrRef& a, const CsrPattern<I, O>& p, int threads) {
     bad[static_cast<size_t>(part)] = first;
   });
   for (const int64_t i : bad)
-    require(i < 0, KKC_STATUS_INVALID_ARGUMENT, "row_offsets go backwards at row ", i, ": ", i < 0 ? O{} : p.offsets[i], " then ",
-            i < 0 ? O{} : p.offsets[i + 1], ", expected offsets that ascend");
-  require(p.offsets[a.rows] == a.nnz + p.base, KKC_STATUS_INVALID_ARGUMENT, "row_offsets[", a.rows, "] is ", p.offsets[a.rows],
-          ", expected nnz + base = ", a.nnz + p.base);
+    require(i < 0, KKC_STATUS_INVALID_ARGUMENT, "row_offsets go backwards at row ", i, ": ", i < 0 ? O{} : p.offsets[i],
+            " then ", i < 0 ? O{} : p.offsets[i + 1], ", expected offsets that ascend");
+  require(p.offsets[a.rows] == a.nnz + p.base, KKC_STATUS_INVALID_ARGUMENT, "row_offsets[", a.rows, "] is ",
+          p.offsets[a.rows], ", expected nnz + base = ", a.nnz + p.base);
 }
 
 /// What one pass over the rows tells.
 struct RowFacts {
   bool sorted = true, unique = true;
-  int64_t diagonals = 0;           // rows with (i, i)
-  int64_t below = 0, above = 0;    // entries on either side of the diagonal
+  int64_t diagonals = 0;         // rows with (i, i)
+  int64_t below = 0, above = 0;  // entries on either side of the diagonal
   int64_t bad_row = -1, bad_col = 0;
   int64_t shortest = INT64_MAX, longest = 0, empty = 0, lower_band = 0, upper_band = 0;
 
@@ -153,8 +154,8 @@ class Checked {
     require_offsets(a, p, threads);
     if (a.rows == 0) return {};
     const RowFacts f = row_facts(p, threads);
-    require(f.bad_row < 0, KKC_STATUS_INDEX_OUT_OF_RANGE, "row ", f.bad_row, " has column index ", f.bad_col, ", expected ", a.base,
-            " to ", a.cols - 1 + a.base);
+    require(f.bad_row < 0, KKC_STATUS_INDEX_OUT_OF_RANGE, "row ", f.bad_row, " has column index ", f.bad_col,
+            ", expected ", a.base, " to ", a.cols - 1 + a.base);
     return f;
   }
 
@@ -185,7 +186,8 @@ struct Symmetry {
 };
 
 template <class V, class I, class O>
-Symmetry value_symmetry(const CsrPattern<I, O>& p, const V* values, int threads, const std::shared_ptr<const Memory>& memory) {
+Symmetry value_symmetry(const CsrPattern<I, O>& p, const V* values, int threads,
+                        const std::shared_ptr<const Memory>& memory) {
   std::vector<Symmetry> found(static_cast<size_t>(threads));
   const bool mirrored = walk_mirrored(p, threads, memory, [&](int part, int64_t, int64_t k, int64_t image) {
     Symmetry& f = found[static_cast<size_t>(part)];
@@ -280,7 +282,10 @@ Info describe_matrix(const CsrRef& a, const std::shared_ptr<const Memory>& memor
         if (symmetric_pattern) symmetry = value_symmetry(checked.pattern(), values, checked.threads(), memory);
         if (square) rows = dominance(checked.pattern(), values, checked.threads());
       });
-    info.add("symmetry", std::string(symmetry.symmetric ? "symmetric" : symmetry.hermitian ? "hermitian" : symmetry.skew ? "skew" : "general"));
+    info.add("symmetry", std::string(symmetry.symmetric   ? "symmetric"
+                                     : symmetry.hermitian ? "hermitian"
+                                     : symmetry.skew      ? "skew"
+                                                          : "general"));
     info.add("hermitian", int64_t{symmetry.hermitian});
     info.add("positive_diagonal", int64_t{rows.positive});
     info.add("diagonal_dominance", std::string(rows.strictly ? "strict" : rows.weakly ? "weak" : "none"));

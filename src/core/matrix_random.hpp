@@ -44,7 +44,8 @@ class Draws {
 
 /// A whole number below n.
 inline int64_t below(uint64_t draw, int64_t n) {
-  return static_cast<int64_t>(static_cast<uint64_t>((static_cast<unsigned __int128>(draw) * static_cast<uint64_t>(n)) >> 64));
+  return static_cast<int64_t>(
+      static_cast<uint64_t>((static_cast<unsigned __int128>(draw) * static_cast<uint64_t>(n)) >> 64));
 }
 
 /// In [-0.5, 0.5), without rounding.

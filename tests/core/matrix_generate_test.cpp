@@ -17,7 +17,8 @@ bool has(kkc_index_pair_t pair = KKC_INDEX_32_32) {
 }
 
 template <class T>
-HostCsr<T> generate(const Context& ctx, const std::string& name, const std::string& options = "", kkc_index_pair_t pair = KKC_INDEX_32_32) {
+HostCsr<T> generate(const Context& ctx, const std::string& name, const std::string& options = "",
+                    kkc_index_pair_t pair = KKC_INDEX_32_32) {
   Matrix A;
   ok(kkc_matrix_generate(ctx, name.c_str(), Options(options), pair, scalar_tag<T>, A.out()));
   kkc_matrix_properties_t properties = 0;
@@ -51,7 +52,8 @@ Columns grid(int64_t nx, int64_t ny, int64_t nz, bool box, int64_t unknowns) {
   for (size_t r = 0; r < rows.size(); ++r)
     for (int64_t c = 0; c < static_cast<int64_t>(rows.size()); ++c) {
       const int64_t p = static_cast<int64_t>(r) / unknowns, q = c / unknowns;
-      const int64_t dx = std::abs(p % nx - q % nx), dy = std::abs(p / nx % ny - q / nx % ny), dz = std::abs(p / nx / ny - q / nx / ny);
+      const int64_t dx = std::abs(p % nx - q % nx), dy = std::abs(p / nx % ny - q / nx % ny),
+                    dz = std::abs(p / nx / ny - q / nx / ny);
       if (box ? std::max({dx, dy, dz}) <= 1 : dx + dy + dz <= 1) rows[r].insert(c);
     }
   return rows;
@@ -62,7 +64,8 @@ void check_stencil(const HostCsr<double>& A, const Columns& expected) {
   bool values = true;
   for (size_t i = 0; i < expected.size(); ++i)
     for (auto k = static_cast<size_t>(A.offsets[i]); k < static_cast<size_t>(A.offsets[i + 1]); ++k)
-      values &= A.values[k] == (A.indices[k] == static_cast<int64_t>(i) ? static_cast<double>(expected[i].size()) - 0.5 : -1.0);
+      values &= A.values[k] ==
+                (A.indices[k] == static_cast<int64_t>(i) ? static_cast<double>(expected[i].size()) - 0.5 : -1.0);
   CHECK(values);
 }
 
@@ -134,7 +137,8 @@ TEST_CASE("matrix_generate: stencils") {
     check_stencil(generate<double>(ctx, "lap3d27", small), grid(9, 7, 6, true, 1));
     check_stencil(generate<double>(ctx, "elas3", small), grid(6, 4, 3, true, 3));
     check_stencil(generate<double>(ctx, "lap2d5", "{\"nx\": 3, \"ny\": 1}"), grid(3, 1, 1, false, 1));
-    check_stencil(generate<double>(ctx, "lap3d27", "{\"nx\": 1, \"ny\": 2, \"nz\": 5, \"diagonal\": \"dominant\"}"), grid(1, 2, 5, true, 1));
+    check_stencil(generate<double>(ctx, "lap3d27", "{\"nx\": 1, \"ny\": 2, \"nz\": 5, \"diagonal\": \"dominant\"}"),
+                  grid(1, 2, 5, true, 1));
     CHECK(generate<double>(ctx, "lap3d7", "{\"nx\": 0}").nnz() == 0);
   }
 }
@@ -144,13 +148,15 @@ TEST_CASE("matrix_generate: random matrices follow the numbered draws") {
   Columns columns(1000);
   std::mt19937_64 first_block(7);
   for (uint64_t k = 0; k < 30000; ++k)
-    columns[k / 30].insert(static_cast<int64_t>(static_cast<uint64_t>((static_cast<unsigned __int128>(first_block()) * 1000) >> 64)));
+    columns[k / 30].insert(
+        static_cast<int64_t>(static_cast<uint64_t>((static_cast<unsigned __int128>(first_block()) * 1000) >> 64)));
   for (const kkc_device_t device : devices()) {
     const Context ctx(device);
     check_random(generate<double>(ctx, "rand30", "{\"size\": \"small\"}"), columns);
     check_random(generate<double>(ctx, "rand", "{\"rows\": 1000, \"symmetric\": 1}"), symmetrised(columns), true);
     check_random(generate<double>(ctx, "rmat", "{\"size\": \"small\"}"), rmat(10, 16));
-    check_random(generate<double>(ctx, "rmat20", "{\"size\": \"small\", \"seed\": -3}"), rmat(10, 16, static_cast<uint64_t>(-3)), false, static_cast<uint64_t>(-3));
+    check_random(generate<double>(ctx, "rmat20", "{\"size\": \"small\", \"seed\": -3}"),
+                 rmat(10, 16, static_cast<uint64_t>(-3)), false, static_cast<uint64_t>(-3));
     check_random(generate<double>(ctx, "rmat17s", "{\"size\": \"small\"}"), symmetrised(rmat(8, 16)), true);
     check_random(generate<double>(ctx, "rmat", "{\"scale\": 13, \"edges\": 20}"), rmat(13, 20));
     Columns band(100), arrow(100);
@@ -176,7 +182,8 @@ TEST_CASE("matrix_generate: values of other types") {
   if (has<float>()) {
     const auto A = generate<float>(ctx, "band", "{\"rows\": 50}");
     bool same = true;
-    for (size_t k = 0; k < A.values.size(); ++k) same &= A.values[k] == static_cast<float>(static_cast<double>(draw(7, 1, k) >> 40) / 16777216.0 - 0.5);
+    for (size_t k = 0; k < A.values.size(); ++k)
+      same &= A.values[k] == static_cast<float>(static_cast<double>(draw(7, 1, k) >> 40) / 16777216.0 - 0.5);
     CHECK(same);
   }
   if (has<std::complex<double>>()) {
@@ -198,12 +205,13 @@ TEST_CASE("matrix_generate: values of other types") {
 
 TEST_CASE("matrix_generate: the same on any number of threads and for all index pairs") {
   if (!has<double>()) return;
-  const std::pair<const char*, const char*> cases[] = {{"rand", "{\"rows\": 60000, \"per_row\": 5}"},
-                                                       {"rand", "{\"rows\": 60000, \"per_row\": 5, \"symmetric\": 1, \"diagonal\": \"dominant\"}"},
-                                                       {"rmat", "{\"scale\": 15}"},
-                                                       {"lap3d7", "{\"nx\": 40, \"ny\": 41, \"nz\": 42}"},
-                                                       {"arrow", "{\"rows\": 300000}"},
-                                                       {"band", "{\"rows\": 30000, \"symmetric\": 1}"}};
+  const std::pair<const char*, const char*> cases[] = {
+      {"rand", "{\"rows\": 60000, \"per_row\": 5}"},
+      {"rand", "{\"rows\": 60000, \"per_row\": 5, \"symmetric\": 1, \"diagonal\": \"dominant\"}"},
+      {"rmat", "{\"scale\": 15}"},
+      {"lap3d7", "{\"nx\": 40, \"ny\": 41, \"nz\": 42}"},
+      {"arrow", "{\"rows\": 300000}"},
+      {"band", "{\"rows\": 30000, \"symmetric\": 1}"}};
   const Context serial(KKC_DEVICE_SERIAL);
   for (const auto& [name, options] : cases) {
     INFO(name << " " << options);
@@ -225,14 +233,16 @@ TEST_CASE("matrix_generate: the same on any number of threads and for all index 
 TEST_CASE("matrix_generate: dominant diagonals") {
   if (!has<double>()) return;
   const Context ctx(devices().front());
-  for (const std::string name : {"lap2d5", "lap3d7", "lap3d27", "elas3", "rmat", "rand", "band", "arrow", "identity", "rmat17", "rmat17s", "rmat20s", "rand30"}) {
+  for (const std::string name : {"lap2d5", "lap3d7", "lap3d27", "elas3", "rmat", "rand", "band", "arrow", "identity",
+                                 "rmat17", "rmat17s", "rmat20s", "rand30"}) {
     INFO(name);
     const auto A = generate<double>(ctx, name, "{\"size\": \"small\", \"diagonal\": \"dominant\"}");
     REQUIRE(A.rows == A.cols);
     int64_t weak = 0;
     for (int64_t i = 0; i < A.rows; ++i) {
       double diagonal = 0, others = 0;
-      for (auto k = static_cast<size_t>(A.offsets[static_cast<size_t>(i)]); k < static_cast<size_t>(A.offsets[static_cast<size_t>(i) + 1]); ++k)
+      for (auto k = static_cast<size_t>(A.offsets[static_cast<size_t>(i)]);
+           k < static_cast<size_t>(A.offsets[static_cast<size_t>(i) + 1]); ++k)
         (A.indices[k] == i ? diagonal : others) += A.indices[k] == i ? A.values[k] : std::abs(A.values[k]);
       weak += diagonal < others + 0.4;
     }
@@ -242,7 +252,8 @@ TEST_CASE("matrix_generate: dominant diagonals") {
 
 TEST_CASE("matrix_generate: refusals") {
   const Context ctx(devices().front());
-  const auto refused = [&](const char* name, const std::string& options, kkc_status_t expected, const std::string& sentence) {
+  const auto refused = [&](const char* name, const std::string& options, kkc_status_t expected,
+                           const std::string& sentence) {
     kkc_matrix_t* A = nullptr;
     const kkc_status_t status = kkc_matrix_generate(ctx, name, Options(options), KKC_INDEX_32_32, KKC_TYPE_F64, &A);
     INFO(kkc_last_error());
@@ -258,7 +269,8 @@ TEST_CASE("matrix_generate: refusals") {
   if (!has<double>()) return;
   refused("lap3d7", "{\"nx\": 700, \"ny\": 700, \"nz\": 700}", KKC_STATUS_OVERFLOW, "2398060000 entries");
   refused("lap2d5", "{\"nx\": 1000000, \"ny\": 1000000}", KKC_STATUS_OVERFLOW, "1000000000000 rows");
-  refused("lap3d7", "{\"nx\": 1000000000000, \"ny\": 1000000000000, \"nz\": 1000000000000}", KKC_STATUS_OVERFLOW, "beyond 64 bits");
+  refused("lap3d7", "{\"nx\": 1000000000000, \"ny\": 1000000000000, \"nz\": 1000000000000}", KKC_STATUS_OVERFLOW,
+          "beyond 64 bits");
   refused("rmat", "{\"scale\": 30}", KKC_STATUS_OVERFLOW, "17179869184 entries");
   refused("rand", "{\"rows\": 100000000}", KKC_STATUS_OVERFLOW, "3000000000 entries");
   refused("rand", "{\"rows\": 10, \"cols\": 11, \"symmetric\": 1}", KKC_STATUS_INVALID_ARGUMENT, "square");

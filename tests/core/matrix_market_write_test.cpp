@@ -23,7 +23,8 @@ HostCsr<T> tidied(const HostCsr<T>& A) {
   B.cols = A.cols;
   for (size_t i = 0; i < static_cast<size_t>(A.rows); ++i) {
     std::vector<std::pair<int64_t, T>> row;
-    for (auto k = static_cast<size_t>(A.offsets[i]); k < static_cast<size_t>(A.offsets[i + 1]); ++k) row.emplace_back(A.indices[k], A.values[k]);
+    for (auto k = static_cast<size_t>(A.offsets[i]); k < static_cast<size_t>(A.offsets[i + 1]); ++k)
+      row.emplace_back(A.indices[k], A.values[k]);
     std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (size_t k = 0; k < row.size(); ++k) {
       if (k > 0 && row[k].first == row[k - 1].first) {
@@ -43,7 +44,8 @@ void round_trips(const Context& ctx, const TempDir& dir, kkc_index_pair_t pair, 
   if (!has<T>(pair)) return;
   for (const Shape shape : all_shapes)
     for (const std::string file : {"r.mtx", "r.mtx.gz"}) {
-      INFO(name(ctx.device()) << ", pair " << pair << ", scalar " << scalar_tag<T> << ", " << name(shape) << ", " << file);
+      INFO(name(ctx.device()) << ", pair " << pair << ", scalar " << scalar_tag<T> << ", " << name(shape) << ", "
+                              << file);
       const auto A = random_csr<T>(random, shape, random_int(random, 0, 90), random_int(random, 0, 90));
       const DeviceCsr<T> device(ctx, A, pair, static_cast<int32_t>(random() % 2));
       ok(kkc_matrix_write(device, (dir / file).c_str(), nullptr));
@@ -93,8 +95,10 @@ TEST_CASE("matrix_write: exact text and options") {
     CHECK(written("") == general + "2 2 4\n1 2 0.1\n1 1 1e+300\n2 1 0.1\n2 2 -2\n");
     CHECK(written("{\"precision\": 3, \"comment\": \"one\\ntwo\"}") ==
           general + "% one\n% two\n2 2 4\n1 2 1.00e-01\n1 1 1.00e+300\n2 1 1.00e-01\n2 2 -2.00e+00\n");
-    CHECK(written("{\"symmetry\": \"symmetric\"}") == "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1e+300\n2 1 0.1\n2 2 -2\n");
-    CHECK(written("{\"symmetry\": \"hermitian\"}") == "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1e+300\n2 1 0.1\n2 2 -2\n");
+    CHECK(written("{\"symmetry\": \"symmetric\"}") ==
+          "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1e+300\n2 1 0.1\n2 2 -2\n");
+    CHECK(written("{\"symmetry\": \"hermitian\"}") ==
+          "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1e+300\n2 1 0.1\n2 2 -2\n");
     const auto refused = [&](const std::string& options, kkc_status_t expected) {
       const std::string before = read_all(dir / "w.mtx");
       CHECK(kkc_matrix_write(matrix, (dir / "w.mtx").c_str(), Options(options)) == expected);
@@ -119,7 +123,8 @@ TEST_CASE("matrix_write: symmetries") {
     const auto check = [&](const auto& A, const char* symmetry, const std::string& text) {
       using T = typename std::decay_t<decltype(A.values)>::value_type;
       const DeviceCsr<T> matrix(ctx, A, KKC_INDEX_32_32, 0);
-      ok(kkc_matrix_write(matrix, (dir / "s.mtx").c_str(), Options(std::string("{\"symmetry\": \"") + symmetry + "\"}")));
+      ok(kkc_matrix_write(matrix, (dir / "s.mtx").c_str(),
+                          Options(std::string("{\"symmetry\": \"") + symmetry + "\"}")));
       CHECK(read_all(dir / "s.mtx") == text);
       Matrix B;
       ok(kkc_matrix_read(ctx, (dir / "s.mtx").c_str(), KKC_INDEX_32_32, scalar_tag<T>, B.out()));
@@ -139,8 +144,8 @@ TEST_CASE("matrix_write: symmetries") {
     check(S, "skew", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 7\n");
     HostCsr<double> W = S;
     W.cols = 3;
-    CHECK(kkc_matrix_write(DeviceCsr<double>(ctx, W, KKC_INDEX_32_32, 0), (dir / "w.mtx").c_str(), Options("{\"symmetry\": \"symmetric\"}")) ==
-          KKC_STATUS_INVALID_ARGUMENT);
+    CHECK(kkc_matrix_write(DeviceCsr<double>(ctx, W, KKC_INDEX_32_32, 0), (dir / "w.mtx").c_str(),
+                           Options("{\"symmetry\": \"symmetric\"}")) == KKC_STATUS_INVALID_ARGUMENT);
   }
 }
 
@@ -154,7 +159,8 @@ TEST_CASE("matrix_write: patterns, and files that are replaced whole") {
   ::chmod(path.c_str(), 0600);
   ::symlink("p.mtx", (dir / "link.mtx").c_str());
   ok(kkc_matrix_write(A, (dir / "link.mtx").c_str(), nullptr));
-  const std::string text = "%%MatrixMarket matrix coordinate pattern general\n3 3 7\n1 1\n1 2\n1 3\n2 1\n2 2\n3 1\n3 3\n";
+  const std::string text =
+      "%%MatrixMarket matrix coordinate pattern general\n3 3 7\n1 1\n1 2\n1 3\n2 1\n2 2\n3 1\n3 3\n";
   CHECK(read_all(path) == text);
   CHECK(std::filesystem::is_symlink(dir / "link.mtx"));
   CHECK(dir.names().size() == 2);
@@ -168,7 +174,8 @@ TEST_CASE("view_write: dense arrays of every element type, layout and rank") {
   const TempDir dir;
   for (const kkc_device_t device : devices()) {
     const Context ctx(device);
-    const auto written = [&](auto values, const std::vector<int64_t>& extents, kkc_layout_t layout, const std::vector<int64_t>& strides = {}) {
+    const auto written = [&](auto values, const std::vector<int64_t>& extents, kkc_layout_t layout,
+                             const std::vector<int64_t>& strides = {}) {
       using T = typename decltype(values)::value_type;
       const Array<T> data(ctx, values);
       const View view = wrap(ctx, data.data(), extents, layout, strides);
@@ -176,11 +183,14 @@ TEST_CASE("view_write: dense arrays of every element type, layout and rank") {
       return read_all(dir / "d.mtx");
     };
     const std::string array = "%%MatrixMarket matrix array ";
-    CHECK(written(std::vector<double>{1, 2, 3, 4, 5, 6.5}, {2, 3}, KKC_LAYOUT_RIGHT) == array + "real general\n2 3\n1\n4\n2\n5\n3\n6.5\n");
+    CHECK(written(std::vector<double>{1, 2, 3, 4, 5, 6.5}, {2, 3}, KKC_LAYOUT_RIGHT) ==
+          array + "real general\n2 3\n1\n4\n2\n5\n3\n6.5\n");
     CHECK(written(std::vector<float>{0.1F, 2}, {2}, KKC_LAYOUT_LEFT) == array + "real general\n2 1\n0.1\n2\n");
-    CHECK(written(std::vector<std::complex<float>>{{1, 2}}, {1, 1}, KKC_LAYOUT_LEFT) == array + "complex general\n1 1\n1 2\n");
+    CHECK(written(std::vector<std::complex<float>>{{1, 2}}, {1, 1}, KKC_LAYOUT_LEFT) ==
+          array + "complex general\n1 1\n1 2\n");
     CHECK(written(std::vector<uint8_t>{7, 255}, {1, 2}, KKC_LAYOUT_LEFT) == array + "integer general\n1 2\n7\n255\n");
-    CHECK(written(std::vector<int64_t>{INT64_MIN, 9, 3, 9}, {2}, KKC_LAYOUT_STRIDED, {2}) == array + "integer general\n2 1\n-9223372036854775808\n3\n");
+    CHECK(written(std::vector<int64_t>{INT64_MIN, 9, 3, 9}, {2}, KKC_LAYOUT_STRIDED, {2}) ==
+          array + "integer general\n2 1\n-9223372036854775808\n3\n");
     CHECK(written(std::vector<double>{}, {0, 4}, KKC_LAYOUT_LEFT) == array + "real general\n0 4\n");
   }
 }

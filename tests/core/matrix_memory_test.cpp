@@ -46,7 +46,8 @@ TEST_CASE("matrices: memory that runs out leaves nothing half-made") {
     shuffled.indices = {2, 1, 1, 0, 1, 2, 0};
     shuffled.values = {1, 2, 3, 5, 4, 6, 1};
     const DeviceCsr<double> matrix(ctx, shuffled, KKC_INDEX_32_32, 0);
-    const std::string file = dir.file("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n3 1 2\n3 1 3\n2 2 2\n");
+    const std::string file =
+        dir.file("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n3 1 2\n3 1 3\n2 2 2\n");
     const std::string array = dir.file("d.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n");
     const auto with_all = [&](const char* what, auto call) {
       const int64_t before = purse.live;
@@ -71,9 +72,12 @@ TEST_CASE("matrices: memory that runs out leaves nothing half-made") {
         return make(A.out());
       };
     };
-    with_all("read", making([&](kkc_matrix_t** A) { return kkc_matrix_read(ctx, file.c_str(), KKC_INDEX_32_32, KKC_TYPE_F64, A); }));
+    with_all("read", making([&](kkc_matrix_t** A) {
+               return kkc_matrix_read(ctx, file.c_str(), KKC_INDEX_32_32, KKC_TYPE_F64, A);
+             }));
     with_all("generate", making([&](kkc_matrix_t** A) {
-               return kkc_matrix_generate(ctx, "rmat", Options("{\"scale\": 5, \"symmetric\": 1}"), KKC_INDEX_32_32, KKC_TYPE_F64, A);
+               return kkc_matrix_generate(ctx, "rmat", Options("{\"scale\": 5, \"symmetric\": 1}"), KKC_INDEX_32_32,
+                                          KKC_TYPE_F64, A);
              }));
     with_all("laplacian", making([&](kkc_matrix_t** A) { return kkc_matrix_laplacian(ctx, matrix, 1, A); }));
     with_all("copy", making([&](kkc_matrix_t** A) { return kkc_matrix_copy(ctx, matrix, A); }));

@@ -20,7 +20,8 @@ template <class T>
 std::set<std::pair<int64_t, int64_t>> places(const HostCsr<T>& A) {
   std::set<std::pair<int64_t, int64_t>> all;
   for (int64_t i = 0; i < A.rows; ++i)
-    for (int64_t k = A.offsets[static_cast<size_t>(i)]; k < A.offsets[static_cast<size_t>(i) + 1]; ++k) all.insert({i, A.indices[static_cast<size_t>(k)]});
+    for (int64_t k = A.offsets[static_cast<size_t>(i)]; k < A.offsets[static_cast<size_t>(i) + 1]; ++k)
+      all.insert({i, A.indices[static_cast<size_t>(k)]});
   return all;
 }
 
@@ -34,8 +35,8 @@ kkc_matrix_properties_t expected_properties(const HostCsr<T>& A) {
   }
   for (const auto& [i, j] : all) symmetric &= all.count({j, i}) != 0;
   const bool unique = all.size() == A.indices.size();
-  return (sorted ? KKC_MATRIX_SORTED : 0) | (unique ? KKC_MATRIX_NO_DUPLICATES : 0) | (diagonal ? KKC_MATRIX_FULL_DIAGONAL : 0) |
-         (symmetric ? KKC_MATRIX_SYMMETRIC_PATTERN : 0);
+  return (sorted ? KKC_MATRIX_SORTED : 0) | (unique ? KKC_MATRIX_NO_DUPLICATES : 0) |
+         (diagonal ? KKC_MATRIX_FULL_DIAGONAL : 0) | (symmetric ? KKC_MATRIX_SYMMETRIC_PATTERN : 0);
 }
 
 /// Adds (j, i) for each (i, j), in any order, some twice.
@@ -65,7 +66,9 @@ std::string info(kkc_matrix_t* A) {
   return json;
 }
 
-bool says(const std::string& json, const std::string& fact) { return json.find(fact + ",") != std::string::npos || json.find(fact + "}") != std::string::npos; }
+bool says(const std::string& json, const std::string& fact) {
+  return json.find(fact + ",") != std::string::npos || json.find(fact + "}") != std::string::npos;
+}
 
 }  // namespace
 
@@ -78,10 +81,12 @@ TEST_CASE("matrix_validate: properties of random patterns") {
       if (!has<double>(pair)) continue;
       for (const Shape shape : all_shapes)
         for (int repeat = 0; repeat < 4; ++repeat) {
-          const int64_t rows = random_int(random, 0, 40), cols = random_int(random, 0, 2) == 0 ? random_int(random, 0, 40) : rows;
+          const int64_t rows = random_int(random, 0, 40),
+                        cols = random_int(random, 0, 2) == 0 ? random_int(random, 0, 40) : rows;
           auto A = random_csr<double>(random, shape, rows, cols);
           if (repeat > 1 && rows == cols) A = made_symmetric(random, A, repeat == 3);
-          INFO("seed " << seed() << ", " << name(device) << ", pair " << pair << ", " << name(shape) << ", " << rows << " x " << cols);
+          INFO("seed " << seed() << ", " << name(device) << ", pair " << pair << ", " << name(shape) << ", " << rows
+                       << " x " << cols);
           const DeviceCsr<double> matrix(ctx, A, pair, static_cast<int32_t>(random() % 2));
           kkc_matrix_properties_t properties = -1;
           ok(kkc_matrix_validate(matrix, &properties));
@@ -107,7 +112,9 @@ TEST_CASE("matrix_validate: large patterns on several threads, and one entry ast
     size_t place = 0;
     for (size_t i = static_cast<size_t>(A.rows) - 1; i > 0 && place == 0; --i) {
       const auto k = static_cast<size_t>(A.offsets[i]);
-      if (A.indices[k] > 0 && A.indices[k] < static_cast<int64_t>(i) && all.count({static_cast<int64_t>(i), A.indices[k] - 1}) == 0) place = k;
+      if (A.indices[k] > 0 && A.indices[k] < static_cast<int64_t>(i) &&
+          all.count({static_cast<int64_t>(i), A.indices[k] - 1}) == 0)
+        place = k;
     }
     REQUIRE(place > 0);
     A.values[place] += 1;
@@ -141,10 +148,12 @@ TEST_CASE("matrix_validate: bad offsets and indices are named") {
         CHECK(json == nullptr);
       };
       const auto put = [&](void* array, int k, int32_t v) {
-        ok(kkc_copy(ctx, static_cast<int32_t*>(array) + k, &v, 4, is_gpu(device) ? KKC_COPY_HOST_TO_DEVICE : KKC_COPY_HOST_TO_HOST));
+        ok(kkc_copy(ctx, static_cast<int32_t*>(array) + k, &v, 4,
+                    is_gpu(device) ? KKC_COPY_HOST_TO_DEVICE : KKC_COPY_HOST_TO_HOST));
       };
       put(matrix.indices(), 2, 4 + base);
-      refused(KKC_STATUS_INDEX_OUT_OF_RANGE, "row 1 has column index " + std::to_string(4 + base) + ", expected " + std::to_string(base) + " to " + std::to_string(3 + base));
+      refused(KKC_STATUS_INDEX_OUT_OF_RANGE, "row 1 has column index " + std::to_string(4 + base) + ", expected " +
+                                                 std::to_string(base) + " to " + std::to_string(3 + base));
       put(matrix.indices(), 2, INT32_MIN);
       refused(KKC_STATUS_INDEX_OUT_OF_RANGE, "row 1 has column index -2147483648");
       put(matrix.indices(), 2, 2 + base);
@@ -177,10 +186,27 @@ TEST_CASE("matrix_info: facts") {
     const DeviceCsr<double> matrix(ctx, A, KKC_INDEX_32_32, 1);
     const std::string json = info(matrix);
     INFO(json);
-    for (const char* fact : {"\"rows\":4", "\"cols\":4", "\"nnz\":6", "\"index_pair\":\"32_32\"", "\"scalar\":\"f64\"", "\"base\":1", "\"shortest_row\":0",
-                             "\"longest_row\":3", "\"mean_row\":1.5", "\"empty_rows\":1", "\"lower_bandwidth\":3", "\"upper_bandwidth\":3", "\"bandwidth\":3",
-                             "\"sorted\":0", "\"no_duplicates\":0", "\"full_diagonal\":0", "\"symmetric_pattern\":1", "\"symmetry\":\"symmetric\"",
-                             "\"hermitian\":1", "\"positive_diagonal\":0", "\"diagonal_dominance\":\"weak\""})
+    for (const char* fact : {"\"rows\":4",
+                             "\"cols\":4",
+                             "\"nnz\":6",
+                             "\"index_pair\":\"32_32\"",
+                             "\"scalar\":\"f64\"",
+                             "\"base\":1",
+                             "\"shortest_row\":0",
+                             "\"longest_row\":3",
+                             "\"mean_row\":1.5",
+                             "\"empty_rows\":1",
+                             "\"lower_bandwidth\":3",
+                             "\"upper_bandwidth\":3",
+                             "\"bandwidth\":3",
+                             "\"sorted\":0",
+                             "\"no_duplicates\":0",
+                             "\"full_diagonal\":0",
+                             "\"symmetric_pattern\":1",
+                             "\"symmetry\":\"symmetric\"",
+                             "\"hermitian\":1",
+                             "\"positive_diagonal\":0",
+                             "\"diagonal_dominance\":\"weak\""})
       CHECK((says(json, fact) ? "" : fact) == std::string());
     const auto symmetry = [&](const auto& B) {
       using T = typename std::decay_t<decltype(B.values)>::value_type;
@@ -226,7 +252,8 @@ TEST_CASE("matrix_laplacian: degrees, mirrored edges and shift") {
         const int64_t n = random_int(random, 0, 50);
         auto A = random_csr<double>(random, shape, n, n);
         if (random() % 2 == 0) A = made_symmetric(random, A, true);
-        INFO("seed " << seed() << ", " << name(device) << ", pair " << pair << ", " << name(shape) << ", " << n << " rows");
+        INFO("seed " << seed() << ", " << name(device) << ", pair " << pair << ", " << name(shape) << ", " << n
+                     << " rows");
         const DeviceCsr<double> matrix(ctx, A, pair, static_cast<int32_t>(random() % 2));
         Matrix L;
         ok(kkc_matrix_laplacian(ctx, matrix, 0.25, L.out()));
@@ -241,7 +268,9 @@ TEST_CASE("matrix_laplacian: degrees, mirrored edges and shift") {
         }
         const auto B = download<double>(ctx, L);
         for (int64_t i = 0; i < n; ++i)
-          for (auto k = static_cast<size_t>(B.offsets[static_cast<size_t>(i)]); k < static_cast<size_t>(B.offsets[static_cast<size_t>(i) + 1]); ++k) found[{i, B.indices[k]}] = B.values[k];
+          for (auto k = static_cast<size_t>(B.offsets[static_cast<size_t>(i)]);
+               k < static_cast<size_t>(B.offsets[static_cast<size_t>(i) + 1]); ++k)
+            found[{i, B.indices[k]}] = B.values[k];
         CHECK(found == expected);
         CHECK(found.size() == B.values.size());
         kkc_matrix_properties_t properties = 0;
@@ -250,13 +279,15 @@ TEST_CASE("matrix_laplacian: degrees, mirrored edges and shift") {
       }
     }
     Matrix pattern, L;
-    ok(kkc_matrix_generate(ctx, "rmat", Options("{\"size\": \"small\"}"), KKC_INDEX_32_32, KKC_TYPE_NONE, pattern.out()));
+    ok(kkc_matrix_generate(ctx, "rmat", Options("{\"size\": \"small\"}"), KKC_INDEX_32_32, KKC_TYPE_NONE,
+                           pattern.out()));
     ok(kkc_matrix_laplacian(ctx, pattern, 1, L.out()));
     kkc_scalar_t scalar = 0;
     ok(kkc_csr_get(L, nullptr, nullptr, nullptr, nullptr, &scalar, nullptr, nullptr, nullptr, nullptr));
     CHECK(scalar == KKC_TYPE_F64);
     Matrix wide;
-    ok(kkc_matrix_generate(ctx, "rand", Options("{\"rows\": 3, \"cols\": 4}"), KKC_INDEX_32_32, KKC_TYPE_F64, wide.out()));
+    ok(kkc_matrix_generate(ctx, "rand", Options("{\"rows\": 3, \"cols\": 4}"), KKC_INDEX_32_32, KKC_TYPE_F64,
+                           wide.out()));
     CHECK(kkc_matrix_laplacian(ctx, wide, 1, L.out()) == KKC_STATUS_SIZE_MISMATCH);
   }
 }

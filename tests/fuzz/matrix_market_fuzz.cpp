@@ -24,9 +24,11 @@ class FuzzQueue final : public Queue {
   int32_t concurrency() const override { return threads; }
   bool reads(Space) const override { return true; }
   void* allocate(Space, size_t bytes) override {
-    return bytes > (size_t{1} << 22) ? nullptr : ::operator new(bytes, std::align_val_t{memory_alignment});
+    return bytes > (size_t{1} << 22) ? nullptr : ::operator new (bytes, std::align_val_t{memory_alignment});
   }
-  void deallocate(Space, void* data, size_t) noexcept override { ::operator delete(data, std::align_val_t{memory_alignment}); }
+  void deallocate(Space, void* data, size_t) noexcept override {
+    ::operator delete (data, std::align_val_t{memory_alignment});
+  }
   void copy(void* destination, const void* source, size_t bytes) override { std::memcpy(destination, source, bytes); }
   void synchronize() override {}
   void set_stream(void*) override {}
@@ -59,7 +61,8 @@ void check_rows(const HostCsr& a) {
   must(offsets[0] == 0 && offsets[a.rows] == a.nnz);
   for (int64_t i = 0; i < a.rows; ++i) {
     must(offsets[i] <= offsets[i + 1]);
-    for (O k = offsets[i]; k < offsets[i + 1]; ++k) must(indices[k] < a.cols && (k > offsets[i] ? indices[k - 1] < indices[k] : indices[k] >= 0));
+    for (O k = offsets[i]; k < offsets[i + 1]; ++k)
+      must(indices[k] < a.cols && (k > offsets[i] ? indices[k - 1] < indices[k] : indices[k] >= 0));
   }
 }
 
@@ -72,8 +75,9 @@ Outcome outcome(const Call& call) {
     out.status = e.status();
     out.bytes = e.what();
     must(!out.bytes.empty());
-    must(out.status == KKC_STATUS_PARSE || out.status == KKC_STATUS_OVERFLOW || out.status == KKC_STATUS_TYPE_MISMATCH ||
-         out.status == KKC_STATUS_OUT_OF_MEMORY || out.status == KKC_STATUS_NOT_SUPPORTED);
+    must(out.status == KKC_STATUS_PARSE || out.status == KKC_STATUS_OVERFLOW ||
+         out.status == KKC_STATUS_TYPE_MISMATCH || out.status == KKC_STATUS_OUT_OF_MEMORY ||
+         out.status == KKC_STATUS_NOT_SUPPORTED);
   }
   return out;
 }
@@ -85,7 +89,8 @@ Outcome read(std::string_view text, bool dense, int types, size_t block, int thr
   if (dense) {
     constexpr Scalar elements[] = {Scalar::u8, Scalar::i32, Scalar::i64, Scalar::f64};
     return outcome([&] {
-      const HostDense d = parse_matrix_market_dense(text, "file", elements[types], types % 2 == 0 ? Layout::left : Layout::right, memory, block);
+      const HostDense d = parse_matrix_market_dense(text, "file", elements[types],
+                                                    types % 2 == 0 ? Layout::left : Layout::right, memory, block);
       std::string bytes = cat(d.rows, "x", d.cols, ":");
       append(bytes, d.data, static_cast<size_t>(d.rows * d.cols) * size_of(d.scalar));
       return bytes;

@@ -37,7 +37,8 @@ class TempDir {
   /// Names of what lies in the folder.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) all.push_back(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      all.push_back(entry.path().filename().string());
     return all;
   }
 
