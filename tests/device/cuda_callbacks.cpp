@@ -45,7 +45,7 @@ bool open_callbacks() {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   void* cupti = nullptr;
   for (const char* file : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
-    for (const std::string& path : {(here / file).string(), (here / "../lib" / file).string(), std::string(file)})
+    for (const std::string& path : {(here / "../../modules" / file).string(), std::string(file)})
       if (cupti == nullptr) cupti = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (cupti == nullptr) return false;
   const auto subscribe = reinterpret_cast<decltype(&cuptiSubscribe)>(dlsym(cupti, "cuptiSubscribe"));
