@@ -105,7 +105,7 @@ std::string join(const List& list, const Text& text) {
 }
 
 Backend& find_module(Device device) {
-  require(!in_forked_child(), KKC_STATUS_DEVICE_UNAVAILABLE, "device ", name(device),
+  require(!in_forked_child(), KKC_STATUS_WRONG_STATE, "device ", name(device),
           " cannot be used in a child of fork whose parent had used a device");
   const std::vector<fs::path> folders = module_folders();
   const std::vector<Candidate> candidates = find_candidates(device, folders);

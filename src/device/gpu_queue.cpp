@@ -96,7 +96,7 @@ void GpuBackend::enter(Thunk thunk, void* argument, Failure& failure) const {
 
 void GpuBackend::run_guarded(Thunk thunk, void* argument, Failure& failure) const {
   guarded(failure, [&] {
-    require(!core_.in_forked_child(), KKC_STATUS_DEVICE_UNAVAILABLE, "device ", name(gpu::device),
+    require(!core_.in_forked_child(), KKC_STATUS_WRONG_STATE, "device ", name(gpu::device),
             " cannot be used in a child of fork whose parent had used a device");
     require(!closed_, KKC_STATUS_DEVICE_UNAVAILABLE, "device ", name(gpu::device), " is closed: the process is ending");
     thunk(argument);

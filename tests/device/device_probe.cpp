@@ -121,7 +121,7 @@ void run_fork(const char* path, kkc_device_t device) {
     const kkc_status_t create = kkc.context_create(device, 0, nullptr, nullptr, &another);
     const kkc_status_t wait = kkc.context_synchronize(ctx);
     kkc.context_destroy(ctx);
-    if (create != KKC_STATUS_DEVICE_UNAVAILABLE || wait != KKC_STATUS_DEVICE_UNAVAILABLE) {
+    if (create != KKC_STATUS_WRONG_STATE || wait != KKC_STATUS_WRONG_STATE) {
       std::printf("in the child: create gives %d, synchronize %d\n", create, wait);
       std::exit(1);
     }

@@ -53,7 +53,7 @@ TEST_CASE("a missing module is named", "[device]") {
 TEST_CASE("a module without driver or GPU is refused", "[device]") {
   Installation kkc;
   kkc.add("libkkc_cuda_sm90.so", fake("libkkc_fake_module.so"));
-  has(kkc.refusal(""), "the driver shows no GPU");
+  has(kkc.refusal(""), "the CUDA driver shows no GPU");
   has(kkc.refusal("error"), "cuInit gives 999");
 }
 
