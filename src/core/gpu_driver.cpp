@@ -17,7 +17,8 @@ namespace {
 template <class F>
 F driver_function(void* driver, const char* name) {
   void* found = dlsym(driver, name);
-  require(found != nullptr, KKC_STATUS_DEVICE_UNAVAILABLE, "libcuda.so.1 has no ", name, "; it is not a usable CUDA driver");
+  require(found != nullptr, KKC_STATUS_DEVICE_UNAVAILABLE, "libcuda.so.1 has no ", name,
+          "; it is not a usable CUDA driver");
   return reinterpret_cast<F>(found);
 }
 
@@ -84,7 +85,8 @@ std::vector<std::string> gpu_architectures(Device device) {
 bool runs_on(Device device, const std::string& module, const std::string& gpu) {
   if (device == Device::hip) return module == gpu;
   // Machine code runs on its own major version, from its minor version on.
-  const int code = std::atoi(module.c_str() + 2), capability = gpu.rfind("sm_", 0) == 0 ? std::atoi(gpu.c_str() + 3) : 0;
+  const int code = std::atoi(module.c_str() + 2),
+            capability = gpu.rfind("sm_", 0) == 0 ? std::atoi(gpu.c_str() + 3) : 0;
   return code / 10 == capability / 10 && code <= capability;
 }
 

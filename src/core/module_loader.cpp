@@ -52,8 +52,9 @@ std::string prefix(Device device) { return device == Device::cuda ? "libkkc_cuda
 bool is_architecture(Device device, const std::string& text) {
   const std::string lead = device == Device::cuda ? "sm" : "gfx";
   return text.size() > lead.size() && text.compare(0, lead.size(), lead) == 0 &&
-         std::all_of(text.begin() + static_cast<std::ptrdiff_t>(lead.size()), text.end(),
-                     [&](unsigned char c) { return device == Device::cuda ? std::isdigit(c) != 0 : std::isxdigit(c) != 0; });
+         std::all_of(text.begin() + static_cast<std::ptrdiff_t>(lead.size()), text.end(), [&](unsigned char c) {
+           return device == Device::cuda ? std::isdigit(c) != 0 : std::isxdigit(c) != 0;
+         });
 }
 
 std::vector<Candidate> find_candidates(Device device, const std::vector<fs::path>& folders) {
@@ -84,16 +85,17 @@ Backend& open_module(const Candidate& candidate) {
   void* library = dlopen(candidate.file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    fail(KKC_STATUS_DEVICE_UNAVAILABLE, candidate.file.string(), " cannot be opened: ", why == nullptr ? "unknown reason" : why);
+    fail(KKC_STATUS_DEVICE_UNAVAILABLE, candidate.file.string(),
+         " cannot be opened: ", why == nullptr ? "unknown reason" : why);
   }
   void* symbol = dlsym(library, module_entry_name);
-  require(symbol != nullptr, KKC_STATUS_DEVICE_UNAVAILABLE, candidate.file.string(), " is not a module of kkc: it has no ",
-          module_entry_name);
+  require(symbol != nullptr, KKC_STATUS_DEVICE_UNAVAILABLE, candidate.file.string(),
+          " is not a module of kkc: it has no ", module_entry_name);
   Backend* backend = nullptr;
   char text[1024] = "";
-  const kkc_status_t status =
-      reinterpret_cast<ModuleEntry>(symbol)(build_id, &core_table, &backend, text, sizeof text);
-  require(status == KKC_STATUS_SUCCESS && backend != nullptr, KKC_STATUS_DEVICE_UNAVAILABLE, candidate.file.string(), ": ", text);
+  const kkc_status_t status = reinterpret_cast<ModuleEntry>(symbol)(build_id, &core_table, &backend, text, sizeof text);
+  require(status == KKC_STATUS_SUCCESS && backend != nullptr, KKC_STATUS_DEVICE_UNAVAILABLE, candidate.file.string(),
+          ": ", text);
   return *backend;
 }
 
@@ -109,9 +111,10 @@ Backend& find_module(Device device) {
           " cannot be used in a child of fork whose parent had used a device");
   const std::vector<fs::path> folders = module_folders();
   const std::vector<Candidate> candidates = find_candidates(device, folders);
-  require(!candidates.empty(), KKC_STATUS_DEVICE_UNAVAILABLE, "device ", name(device), " is unavailable: there is no module ",
-          prefix(device), device == Device::cuda ? "sm<NN>.so" : "gfx<NNN>.so", " in ",
-          join(folders, [](const fs::path& folder) { return folder.string(); }), " (KKC_MODULE_PATH adds folders)");
+  require(!candidates.empty(), KKC_STATUS_DEVICE_UNAVAILABLE, "device ", name(device),
+          " is unavailable: there is no module ", prefix(device), device == Device::cuda ? "sm<NN>.so" : "gfx<NNN>.so",
+          " in ", join(folders, [](const fs::path& folder) { return folder.string(); }),
+          " (KKC_MODULE_PATH adds folders)");
   const auto files = [&] { return join(candidates, [](const Candidate& c) { return c.file.string(); }); };
   std::vector<std::string> gpus;
   try {
@@ -122,14 +125,16 @@ Backend& find_module(Device device) {
 
   std::string reasons;
   for (const Candidate& candidate : candidates) {
-    if (!std::any_of(gpus.begin(), gpus.end(), [&](const std::string& gpu) { return runs_on(device, candidate.architecture, gpu); })) {
-      reasons += cat("; ", candidate.file.string(), " is for architecture ", candidate.architecture, ", the driver shows ",
-                     join(gpus, [](const std::string& gpu) { return gpu; }));
+    if (!std::any_of(gpus.begin(), gpus.end(),
+                     [&](const std::string& gpu) { return runs_on(device, candidate.architecture, gpu); })) {
+      reasons += cat("; ", candidate.file.string(), " is for architecture ", candidate.architecture,
+                     ", the driver shows ", join(gpus, [](const std::string& gpu) { return gpu; }));
       continue;
     }
     try {
       Backend& backend = open_module(candidate);
-      log(LogLevel::info, "module ", candidate.file.string(), " serves ", backend.count(), " of ", gpus.size(), " GPUs");
+      log(LogLevel::info, "module ", candidate.file.string(), " serves ", backend.count(), " of ", gpus.size(),
+          " GPUs");
       return backend;
     } catch (const Error& error) {
       reasons += cat("; ", error.what());

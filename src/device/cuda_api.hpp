@@ -121,9 +121,13 @@ inline status_t allocate_from(pool_t pool, void*& data, size_t bytes, stream_t s
   return cudaMallocFromPoolAsync(&data, bytes, pool, stream);
 }
 inline status_t free_async(void* data, stream_t stream) { return cudaFreeAsync(data, stream); }
-inline status_t allocate_pinned(void*& data, size_t bytes) { return cudaHostAlloc(&data, bytes, cudaHostAllocPortable); }
+inline status_t allocate_pinned(void*& data, size_t bytes) {
+  return cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
+}
 inline status_t free_pinned(void* data) { return cudaFreeHost(data); }
-inline status_t allocate_managed(void*& data, size_t bytes) { return cudaMallocManaged(&data, bytes, cudaMemAttachGlobal); }
+inline status_t allocate_managed(void*& data, size_t bytes) {
+  return cudaMallocManaged(&data, bytes, cudaMemAttachGlobal);
+}
 inline status_t free_managed(void* data) { return cudaFree(data); }
 inline status_t copy_async(void* destination, const void* source, size_t bytes, stream_t stream) {
   return cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream);
@@ -150,11 +154,12 @@ inline status_t largest_shared(int& bytes, int id) {
 inline status_t resident_blocks(int& blocks, const void* kernel, int threads, size_t shared_bytes) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes);
 }
-inline status_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes, stream_t stream) {
+inline status_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                              stream_t stream) {
   return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
-inline status_t launch_cooperative_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                                          stream_t stream) {
+inline status_t launch_cooperative_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                          size_t shared_bytes, stream_t stream) {
   return cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 

@@ -22,9 +22,9 @@ namespace kkc::gpu {
 
 /// What a plan learns about a kernel on its device.
 struct Prepared {
-  int blocks_per_sm;  // resident with F::threads threads and the shared memory asked for
-  int registers;      // a thread
-  size_t local_bytes; // spilled, a thread
+  int blocks_per_sm;   // resident with F::threads threads and the shared memory asked for
+  int registers;       // a thread
+  size_t local_bytes;  // spilled, a thread
 };
 
 template <class F>
@@ -50,8 +50,8 @@ Prepared prepare(const Queue& queue, size_t shared_bytes = 0) {
   int largest = 0;
   check(largest_shared(largest, queue.device_id()), "reading the shared memory's size");
   const size_t room = static_cast<size_t>(largest) - attributes.sharedSizeBytes;
-  require(shared_bytes <= room, KKC_STATUS_INTERNAL, "a kernel asks for ", shared_bytes, " bytes of shared memory, the device has ",
-          room);
+  require(shared_bytes <= room, KKC_STATUS_INTERNAL, "a kernel asks for ", shared_bytes,
+          " bytes of shared memory, the device has ", room);
   // Always the most there is: plans of one kernel with different needs must not lower each other's limit.
   check(set_dynamic_shared(kernel, static_cast<int>(room)), "setting a kernel's shared memory");
   Prepared prepared{0, attributes.numRegs, attributes.localSizeBytes};
@@ -80,7 +80,8 @@ void launch_cooperative(const Queue& queue, dim3 grid, dim3 block, size_t shared
 /// Blocks that cover `items` at `per_block` each, as a grid's first extent.
 inline unsigned blocks_for(int64_t items, int64_t per_block) {
   const int64_t blocks = (items + per_block - 1) / per_block;
-  require(blocks <= INT32_MAX, KKC_STATUS_NOT_SUPPORTED, "a kernel would need ", blocks, " blocks, a grid holds ", INT32_MAX);
+  require(blocks <= INT32_MAX, KKC_STATUS_NOT_SUPPORTED, "a kernel would need ", blocks, " blocks, a grid holds ",
+          INT32_MAX);
   return static_cast<unsigned>(blocks);
 }
 

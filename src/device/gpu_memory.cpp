@@ -90,7 +90,8 @@ void start(Gpu& gpu, const std::vector<int>& peers) {
   check(keep_in_pool(gpu.pool, gpu.facts.memory / 8), "setting up a memory pool");
   for (const int peer : peers) {
     int yes = 0;
-    if (peer != gpu.ordinal && can_access_peer(yes, gpu.ordinal, peer) == success && yes != 0) ignore(let_peer_use(gpu.pool, peer));
+    if (peer != gpu.ordinal && can_access_peer(yes, gpu.ordinal, peer) == success && yes != 0)
+      ignore(let_peer_use(gpu.pool, peer));
   }
   if (gpu.allocations == stream_t{}) check(create_stream(gpu.allocations), "creating a stream");
   if (gpu.frees == stream_t{}) check(create_stream(gpu.frees), "creating a stream");

@@ -1,5 +1,6 @@
 // The entry of a GPU module, written once for CUDA and HIP: starts Kokkos, checks that it computes, ends it at exit.
-// A Vendor has: exec (Kokkos' space), table(), name, serves(DeviceFacts), scratch() and forget() of Kokkos' own instance.
+// A Vendor has: exec (Kokkos' space), table(), name, serves(DeviceFacts), scratch() and forget() of Kokkos' own
+// instance.
 #pragma once
 
 #include <dlfcn.h>
@@ -82,32 +83,36 @@ struct SelfCheck {
     Kokkos::parallel_for(range, Fill{values});
     int64_t sum = 0, last = 0;
     Kokkos::parallel_reduce(range, Sum{values}, sum);
-    require(sum == total, KKC_STATUS_DEVICE_UNAVAILABLE, "its self-check failed: a reduction gave ", sum, " for ", total);
+    require(sum == total, KKC_STATUS_DEVICE_UNAVAILABLE, "its self-check failed: a reduction gave ", sum, " for ",
+            total);
     Kokkos::parallel_scan(range, Scan{values}, last);
     int64_t before_last = 0;
     Kokkos::deep_copy(space, before_last, Kokkos::subview(values, n - 1));
     space.fence();
-    require(last == total && before_last == total - (n - 1), KKC_STATUS_DEVICE_UNAVAILABLE, "its self-check failed: a scan gave ", last,
-            " for ", total);
+    require(last == total && before_last == total - (n - 1), KKC_STATUS_DEVICE_UNAVAILABLE,
+            "its self-check failed: a scan gave ", last, " for ", total);
 
     Sizes sizes{values.data()};
     void* arguments[] = {&sizes};
     check(launch_kernel(kernel_of<Sizes>(), dim3(1), dim3(1), arguments, 0, nullptr), "launching the self-check");
     check(synchronize_device(), "waiting for the self-check");
     const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, values);
-    require(host(0) == int64_t{sizeof(Array)} && host(1) == int64_t{sizeof(Matrix)} && host(2) == int64_t{sizeof(Holder)},
-            KKC_STATUS_DEVICE_UNAVAILABLE, "its self-check failed: views have ", host(0), ", ", host(1), " and ", host(2),
-            " bytes on the device, ", sizeof(Array), ", ", sizeof(Matrix), " and ", sizeof(Holder), " on the host");
+    require(
+        host(0) == int64_t{sizeof(Array)} && host(1) == int64_t{sizeof(Matrix)} && host(2) == int64_t{sizeof(Holder)},
+        KKC_STATUS_DEVICE_UNAVAILABLE, "its self-check failed: views have ", host(0), ", ", host(1), " and ", host(2),
+        " bytes on the device, ", sizeof(Array), ", ", sizeof(Matrix), " and ", sizeof(Holder), " on the host");
   }
 };
 
 template <class Vendor>
 class Module {
  public:
-  static kkc_status_t enter(const char* id, const CoreTable* core, Backend** backend, char* text, size_t capacity) noexcept {
+  static kkc_status_t enter(const char* id, const CoreTable* core, Backend** backend, char* text,
+                            size_t capacity) noexcept {
     Failure failure;
     guarded(failure, [&] {
-      require(std::string(id) == build_id, KKC_STATUS_DEVICE_UNAVAILABLE, "it is of build ", build_id, ", libkkc of build ", id);
+      require(std::string(id) == build_id, KKC_STATUS_DEVICE_UNAVAILABLE, "it is of build ", build_id,
+              ", libkkc of build ", id);
       Surroundings in;
       *backend = &open(*core);
     });
@@ -123,7 +128,8 @@ class Module {
     const std::vector<int> ordinals = usable_devices();
     on_fresh_thread(ordinals[0], [&] {
       attributes_t attributes{};
-      check(function_attributes(attributes, kernel_of<typename SelfCheck<typename Vendor::exec>::Sizes>()), "loading the module's kernels");
+      check(function_attributes(attributes, kernel_of<typename SelfCheck<typename Vendor::exec>::Sizes>()),
+            "loading the module's kernels");
       if (!Kokkos::is_initialized()) {
         Kokkos::InitializationSettings settings;
         settings.set_disable_warnings(true).set_print_configuration(false);

@@ -24,8 +24,9 @@ void GpuQueue::enter(Thunk thunk, void* argument, Failure& failure) const {
 
 void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
   const bool blocks = is_pageable(destination) || is_pageable(source);
-  require(!blocks || capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
-          "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
+  require(
+      !blocks || capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+      "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
   check(copy_async(destination, source, bytes, lane_.stream), "copying");
   if (blocks) check(gpu::synchronize(lane_.stream), "waiting for a copy");
 }
@@ -41,7 +42,8 @@ void GpuQueue::set_stream(void* stream) {
   const stream_t next = stream == nullptr ? own_ : static_cast<stream_t>(stream);
   if (next == lane_.stream) return;
   require(!is_per_thread(next), KKC_STATUS_INVALID_ARGUMENT,
-          "stream is the per-thread default stream, which is another one in each thread; expected a ", stream_type, " of its own");
+          "stream is the per-thread default stream, which is another one in each thread; expected a ", stream_type,
+          " of its own");
   require(belongs_to(next, gpu_.context), KKC_STATUS_INVALID_ARGUMENT, "stream does not belong to device ", gpu_.id,
           ", the context's");
   const uint64_t before = capture_of(lane_.stream), after = capture_of(next);
@@ -60,8 +62,9 @@ void GpuQueue::set_stream(void* stream) {
 
 const void* GpuQueue::space() {
   if (!space_) {
-    require(capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
-            "the context got its stream while it was being captured; expected kkc_context_set_stream before the capture");
+    require(
+        capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+        "the context got its stream while it was being captured; expected kkc_context_set_stream before the capture");
     space_ = backend_.space_on(gpu_, lane_.stream);
   }
   return space_.get();
@@ -79,9 +82,14 @@ void GpuQueue::describe(Info& info) const {
   info.add("module", backend_.file());
 }
 
-GpuBackend::GpuBackend(const CoreTable& core, const DeviceTable& table, const std::vector<int>& ordinals, std::string file,
-                       MakeSpace make_space)
-    : core_(core), table_(table), file_(std::move(file)), make_space_(make_space), gpus_(ordinals.size()), ordinals_(ordinals) {
+GpuBackend::GpuBackend(const CoreTable& core, const DeviceTable& table, const std::vector<int>& ordinals,
+                       std::string file, MakeSpace make_space)
+    : core_(core),
+      table_(table),
+      file_(std::move(file)),
+      make_space_(make_space),
+      gpus_(ordinals.size()),
+      ordinals_(ordinals) {
   for (size_t i = 0; i < ordinals.size(); ++i) {
     gpus_[i].id = static_cast<int32_t>(i);
     gpus_[i].ordinal = ordinals[i];

@@ -1,4 +1,5 @@
-// Queue and Backend of a GPU module, for CUDA and HIP alike. Knows no Kokkos: the module hands in how instances are made.
+// Queue and Backend of a GPU module, for CUDA and HIP alike. Knows no Kokkos: the module hands in how instances are
+// made.
 #pragma once
 
 #include <atomic>
@@ -51,7 +52,8 @@ class GpuBackend final : public Backend {
   /// Makes Kokkos' instance on a stream of the device that the runtime calls `ordinal`.
   using MakeSpace = std::shared_ptr<void> (*)(int ordinal, stream_t stream);
 
-  GpuBackend(const CoreTable& core, const DeviceTable& table, const std::vector<int>& ordinals, std::string file, MakeSpace make_space);
+  GpuBackend(const CoreTable& core, const DeviceTable& table, const std::vector<int>& ordinals, std::string file,
+             MakeSpace make_space);
 
   Device device() const override { return gpu::device; }
   int32_t count() const override { return static_cast<int32_t>(gpus_.size()); }

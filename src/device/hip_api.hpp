@@ -118,9 +118,13 @@ inline status_t allocate_from(pool_t pool, void*& data, size_t bytes, stream_t s
   return hipMallocFromPoolAsync(&data, bytes, pool, stream);
 }
 inline status_t free_async(void* data, stream_t stream) { return hipFreeAsync(data, stream); }
-inline status_t allocate_pinned(void*& data, size_t bytes) { return hipHostMalloc(&data, bytes, hipHostMallocPortable); }
+inline status_t allocate_pinned(void*& data, size_t bytes) {
+  return hipHostMalloc(&data, bytes, hipHostMallocPortable);
+}
 inline status_t free_pinned(void* data) { return hipHostFree(data); }
-inline status_t allocate_managed(void*& data, size_t bytes) { return hipMallocManaged(&data, bytes, hipMemAttachGlobal); }
+inline status_t allocate_managed(void*& data, size_t bytes) {
+  return hipMallocManaged(&data, bytes, hipMemAttachGlobal);
+}
 inline status_t free_managed(void* data) { return hipFree(data); }
 inline status_t copy_async(void* destination, const void* source, size_t bytes, stream_t stream) {
   return hipMemcpyAsync(destination, source, bytes, hipMemcpyDefault, stream);
@@ -147,11 +151,12 @@ inline status_t largest_shared(int& bytes, int id) {
 inline status_t resident_blocks(int& blocks, const void* kernel, int threads, size_t shared_bytes) {
   return hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes);
 }
-inline status_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes, stream_t stream) {
+inline status_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                              stream_t stream) {
   return hipLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
-inline status_t launch_cooperative_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                                          stream_t stream) {
+inline status_t launch_cooperative_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                          size_t shared_bytes, stream_t stream) {
   return hipLaunchCooperativeKernel(kernel, grid, block, arguments, static_cast<unsigned>(shared_bytes), stream);
 }
 

@@ -24,7 +24,9 @@ struct HipVendor {
 }  // namespace
 }  // namespace kkc
 
-extern "C" __attribute__((visibility("default"))) kkc_status_t kkc_module_entry(const char* build_id, const kkc::CoreTable* core,
-                                                                                kkc::Backend** backend, char* text, size_t capacity) {
+extern "C" __attribute__((visibility("default"))) kkc_status_t kkc_module_entry(const char* build_id,
+                                                                                const kkc::CoreTable* core,
+                                                                                kkc::Backend** backend, char* text,
+                                                                                size_t capacity) {
   return kkc::gpu::Module<kkc::HipVendor>::enter(build_id, core, backend, text, capacity);
 }

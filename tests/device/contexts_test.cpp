@@ -33,7 +33,8 @@ std::vector<double> integers(int64_t n, int64_t shift) {
 /// y = times A x for small integers; the stencils' values are halves, so every order of summing gives the same bits.
 std::vector<double> products(const Context& ctx, const Matrix& A, int64_t shift, int times) {
   const int64_t n = rows_of(A);
-  const Array<double> x_data(ctx, integers(n * vectors, shift)), y_data(ctx, std::vector<double>(static_cast<size_t>(n * vectors), 0.0));
+  const Array<double> x_data(ctx, integers(n * vectors, shift)),
+      y_data(ctx, std::vector<double>(static_cast<size_t>(n * vectors), 0.0));
   const View x = wrap(ctx, x_data.data(), {n, vectors}), y = wrap(ctx, y_data.data(), {n, vectors});
   Plan plan;
   ok(kkc_spmv_plan(ctx, KKC_OP_NONE, A, x, y, nullptr, plan.out()));

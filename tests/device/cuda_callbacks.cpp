@@ -20,9 +20,9 @@ bool contains(const std::string& text, const char* part) { return text.find(part
 /// What execute must not do.
 bool is_forbidden(const std::string& name) {
   if (contains(name, "Synchronize")) return true;
-  for (const char* head : {"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaHostRegister", "cuMemAlloc", "cuMemFree", "cuMemHostAlloc",
-                           "cuMemHostRegister", "cuMemCreate", "cuMemPoolTrim", "cuModuleLoad", "cuLibraryLoad", "cuStreamCreate",
-                           "cuStreamDestroy", "cuEventCreate", "cuMemMap"})
+  for (const char* head : {"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaHostRegister", "cuMemAlloc", "cuMemFree",
+                           "cuMemHostAlloc", "cuMemHostRegister", "cuMemCreate", "cuMemPoolTrim", "cuModuleLoad",
+                           "cuLibraryLoad", "cuStreamCreate", "cuStreamDestroy", "cuEventCreate", "cuMemMap"})
     if (starts(name, head)) return true;
   for (const char* head : {"cudaMemcpy", "cudaMemset", "cuMemcpy", "cuMemset"})
     if (starts(name, head)) return !contains(name, "Async");

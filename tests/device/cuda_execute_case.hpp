@@ -13,7 +13,8 @@
 namespace kkc_test {
 
 inline void cuda_ok(cudaError_t status) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status));
+  if (status != cudaSuccess)
+    throw std::runtime_error(std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status));
 }
 
 struct Product {
@@ -23,7 +24,8 @@ struct Product {
   kkc_layout_t layout;
 
   std::string text() const {
-    return implementation + " " + matrix + " op " + std::to_string(op) + " vectors " + std::to_string(vectors) + " layout " + std::to_string(layout);
+    return implementation + " " + matrix + " op " + std::to_string(op) + " vectors " + std::to_string(vectors) +
+           " layout " + std::to_string(layout);
   }
 };
 
@@ -37,8 +39,13 @@ inline std::vector<double> waves(int64_t n, double phase) {
 class Operands {
  public:
   Operands(const Context& ctx, const Product& p)
-      : ctx_(ctx), A(generate(ctx, p.matrix)), n_(rows(A) * p.vectors), x_data(ctx, waves(n_, 0.1)), y_data(ctx, waves(n_, 0.7)),
-        x(view(p, x_data)), y(view(p, y_data)) {}
+      : ctx_(ctx),
+        A(generate(ctx, p.matrix)),
+        n_(rows(A) * p.vectors),
+        x_data(ctx, waves(n_, 0.1)),
+        y_data(ctx, waves(n_, 0.7)),
+        x(view(p, x_data)),
+        y(view(p, y_data)) {}
 
   /// Empty when the implementation does not take the case.
   Plan plan(const Product& p) const {
@@ -73,7 +80,8 @@ class Operands {
  private:
   static Matrix generate(const Context& ctx, const std::string& name) {
     Matrix A;
-    ok(kkc_matrix_generate(ctx, name.c_str(), Options("{\"size\": \"small\"}"), KKC_INDEX_32_32, KKC_TYPE_F64, A.out()));
+    ok(kkc_matrix_generate(ctx, name.c_str(), Options("{\"size\": \"small\"}"), KKC_INDEX_32_32, KKC_TYPE_F64,
+                           A.out()));
     return A;
   }
   static int64_t rows(const Matrix& A) {

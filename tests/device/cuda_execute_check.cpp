@@ -39,7 +39,9 @@ struct Stream {
 /// What is captured while it lives; launch() replays it.
 class Capture {
  public:
-  explicit Capture(cudaStream_t stream) : stream_(stream) { cuda_ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal)); }
+  explicit Capture(cudaStream_t stream) : stream_(stream) {
+    cuda_ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  }
   void end() {
     cudaGraph_t graph = nullptr;
     cuda_ok(cudaStreamEndCapture(stream_, &graph));
@@ -69,7 +71,8 @@ void check_one_call_operations(const Context& ctx, kkc_layout_t layout) {
   constexpr int64_t rows = 5000, columns = 6;
   const Array<double> a(ctx, waves(rows * columns, 0.3)), b(ctx, waves(rows * columns, 0.9)), sums(ctx, columns);
   const View x = wrap(ctx, a.data(), {rows, columns}, layout), y = wrap(ctx, b.data(), {rows, columns}, layout);
-  const View other = wrap(ctx, b.data(), {rows, columns}, layout == KKC_LAYOUT_LEFT ? KKC_LAYOUT_RIGHT : KKC_LAYOUT_LEFT);
+  const View other =
+      wrap(ctx, b.data(), {rows, columns}, layout == KKC_LAYOUT_LEFT ? KKC_LAYOUT_RIGHT : KKC_LAYOUT_LEFT);
   const View result = wrap(ctx, sums.data(), {columns});
   const double alpha = 1.25, beta = -0.5;
   const std::string where = " layout " + std::to_string(layout);
@@ -104,7 +107,8 @@ int run_calls() {
     if (plan == nullptr) continue;
     ++taken;
     ctx.synchronize();
-    for (int i = 0; i < 2; ++i) check_no_calls(p.text() + " execute " + std::to_string(i + 1), [&] { operands.execute(plan); });
+    for (int i = 0; i < 2; ++i)
+      check_no_calls(p.text() + " execute " + std::to_string(i + 1), [&] { operands.execute(plan); });
     ctx.synchronize();
   }
   std::printf("%d products executed\n", taken);
@@ -139,7 +143,8 @@ int capture_one_call(const std::string& operation) {
   constexpr int64_t rows = 20000, columns = 3;
   const std::vector<double> x_host = waves(rows * columns, 0.3), y_host = waves(rows * columns, 0.9);
   const Array<double> a(ctx, x_host), b(ctx, y_host), sums(ctx, std::vector<double>(columns, -1));
-  const View x = wrap(ctx, a.data(), {rows, columns}), y = wrap(ctx, b.data(), {rows, columns}), result = wrap(ctx, sums.data(), {columns});
+  const View x = wrap(ctx, a.data(), {rows, columns}), y = wrap(ctx, b.data(), {rows, columns}),
+             result = wrap(ctx, sums.data(), {columns});
   const double alpha = 1.25, beta = -0.5;
   const auto run = [&] {
     if (operation == "axpby") ok(kkc_axpby(ctx, &alpha, x, &beta, y));
@@ -174,9 +179,11 @@ int run_capture() {
     ++taken;
     check(outcome.status == 0, outcome.output + " (status " + std::to_string(outcome.status) + ")");
   };
-  for (const char* operation : {"axpby", "dot", "norm2", "view_copy", "view_fill"}) run({"capture-one-call", operation});
+  for (const char* operation : {"axpby", "dot", "norm2", "view_copy", "view_fill"})
+    run({"capture-one-call", operation});
   for (const Product& p : all_products())
-    run({"capture-product", p.implementation, p.matrix, std::to_string(p.op), std::to_string(p.vectors), std::to_string(p.layout)});
+    run({"capture-product", p.implementation, p.matrix, std::to_string(p.op), std::to_string(p.vectors),
+         std::to_string(p.layout)});
   std::printf("%d first executes captured and replayed\n", taken);
   return 0;
 }
@@ -228,7 +235,8 @@ void check_free_behind_work() {
   const View scalar = wrap(ctx, result.data(), {});
   ok(kkc_norm2(ctx, y, scalar));
   sum = result.get()[0];
-  check(std::abs(sum - 60 * std::sqrt(static_cast<double>(n))) < 1e-6 * sum, "memory was handed out while work still read it: " + std::to_string(sum));
+  check(std::abs(sum - 60 * std::sqrt(static_cast<double>(n))) < 1e-6 * sum,
+        "memory was handed out while work still read it: " + std::to_string(sum));
 }
 
 void check_set_stream() {
@@ -244,7 +252,8 @@ void check_set_stream() {
     }
   }
   check(difference(operands.y_data.get(), expected) < 1e-12, "work on changed streams is out of order");
-  check(kkc_context_set_stream(ctx, cudaStreamPerThread) == KKC_STATUS_INVALID_ARGUMENT, "the per-thread stream is taken");
+  check(kkc_context_set_stream(ctx, cudaStreamPerThread) == KKC_STATUS_INVALID_ARGUMENT,
+        "the per-thread stream is taken");
   ok(kkc_context_set_stream(ctx, nullptr));
 }
 
@@ -300,9 +309,11 @@ void check_late_stream() {
     capture.end();
     if (status == KKC_STATUS_SUCCESS) capture.launch();
     if (status == KKC_STATUS_SUCCESS)
-      check(difference(operands.y_data.get(), expected) < 1e-12, implementation + " on a stream that was being captured is wrong");
+      check(difference(operands.y_data.get(), expected) < 1e-12,
+            implementation + " on a stream that was being captured is wrong");
     else
-      check(status == KKC_STATUS_WRONG_STATE, implementation + " on a stream that was being captured: " + kkc_last_error());
+      check(status == KKC_STATUS_WRONG_STATE,
+            implementation + " on a stream that was being captured: " + kkc_last_error());
     ok(kkc_context_set_stream(ctx, nullptr));
   }
 }
@@ -310,7 +321,8 @@ void check_late_stream() {
 void check_spaces() {
   const Context ctx(KKC_DEVICE_CUDA);
   void* none = nullptr;
-  check(kkc_malloc(ctx, size_t{1} << 50, &none) == KKC_STATUS_OUT_OF_MEMORY && none == nullptr, "2^50 bytes are not refused");
+  check(kkc_malloc(ctx, size_t{1} << 50, &none) == KKC_STATUS_OUT_OF_MEMORY && none == nullptr,
+        "2^50 bytes are not refused");
   for (const kkc_space_t space : {KKC_SPACE_PINNED, KKC_SPACE_MANAGED}) {
     constexpr int64_t n = 100000;
     const double three = 3;
@@ -320,7 +332,8 @@ void check_spaces() {
       ok(kkc_view_fill(ctx, &three, x));
       Array<double> result(ctx, 1);
       ok(kkc_norm2(ctx, x, wrap(ctx, result.data(), {})));
-      check(std::abs(result.get()[0] - 3 * std::sqrt(static_cast<double>(n))) < 1e-9, "space " + std::to_string(space) + " holds something else");
+      check(std::abs(result.get()[0] - 3 * std::sqrt(static_cast<double>(n))) < 1e-9,
+            "space " + std::to_string(space) + " holds something else");
     }
   }
   int32_t gpus = 0;
@@ -367,7 +380,8 @@ int run(const std::vector<std::string>& arguments) {
   if (part == "memory") return run_memory();
   if (part == "capture-one-call") return capture_one_call(arguments.at(1));
   if (part == "capture-product")
-    return capture_product({arguments.at(1), arguments.at(2), std::stoi(arguments.at(3)), std::stoll(arguments.at(4)), std::stoi(arguments.at(5))});
+    return capture_product({arguments.at(1), arguments.at(2), std::stoi(arguments.at(3)), std::stoll(arguments.at(4)),
+                            std::stoi(arguments.at(5))});
   return 2;
 }
 

@@ -65,9 +65,7 @@ void expect(bool condition, const std::string& what) {
   if (!condition) throw std::runtime_error(what);
 }
 
-void ok(const Library& kkc, kkc_status_t status) {
-  expect(status == KKC_STATUS_SUCCESS, kkc.last_error());
-}
+void ok(const Library& kkc, kkc_status_t status) { expect(status == KKC_STATUS_SUCCESS, kkc.last_error()); }
 
 /// Plans and executes a product of ones with lap2d5; row 0 has 2 neighbours: its sum is 2.5 - 2.
 void use(const Library& kkc, kkc_device_t device) {
@@ -158,7 +156,8 @@ void run_refused(const char* path, kkc_device_t device) {
   expect(count == 0, "kkc_device_count gives " + std::to_string(count));
   kkc_context_t* ctx = nullptr;
   const kkc_status_t status = kkc.context_create(device, 0, nullptr, nullptr, &ctx);
-  expect(status == KKC_STATUS_DEVICE_UNAVAILABLE && ctx == nullptr, "kkc_context_create gives " + std::to_string(status));
+  expect(status == KKC_STATUS_DEVICE_UNAVAILABLE && ctx == nullptr,
+         "kkc_context_create gives " + std::to_string(status));
   std::printf("%s\n", kkc.last_error());
   use(kkc, KKC_DEVICE_SERIAL);
 }
@@ -197,11 +196,16 @@ int main(int argc, char** argv) {
       waitpid(child, &status, 0);
       if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     }
-    if (mode == "twice") run_twice(argv[2], device);
-    else if (mode == "fork") run_fork(argv[2], device);
-    else if (mode == "parallel") run_in_parallel_region(argv[2], device);
-    else if (mode == "leave_open") run_leave_open(argv[2], device);
-    else return 2;
+    if (mode == "twice")
+      run_twice(argv[2], device);
+    else if (mode == "fork")
+      run_fork(argv[2], device);
+    else if (mode == "parallel")
+      run_in_parallel_region(argv[2], device);
+    else if (mode == "leave_open")
+      run_leave_open(argv[2], device);
+    else
+      return 2;
   } catch (const std::exception& error) {
     std::printf("%s\n", error.what());
     return 1;

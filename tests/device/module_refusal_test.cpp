@@ -19,10 +19,11 @@ class Installation {
 
   /// The sentence with which CUDA is refused while the stand-in shows `gpus`.
   std::string refusal(const std::string& gpus, const std::string& module_path = "") const {
-    const Outcome outcome = run_program({(program_folder() / "device_probe").string(), "refused", library(), std::to_string(KKC_DEVICE_CUDA)},
-                                        {{"LD_LIBRARY_PATH", (program_folder() / "fake").string()},
-                                         {"KKC_FAKE_GPUS", gpus},
-                                         {"KKC_MODULE_PATH", module_path}});
+    const Outcome outcome = run_program(
+        {(program_folder() / "device_probe").string(), "refused", library(), std::to_string(KKC_DEVICE_CUDA)},
+        {{"LD_LIBRARY_PATH", (program_folder() / "fake").string()},
+         {"KKC_FAKE_GPUS", gpus},
+         {"KKC_MODULE_PATH", module_path}});
     INFO(outcome.output);
     CHECK(outcome.status == 0);
     return outcome.output;

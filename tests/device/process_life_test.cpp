@@ -9,8 +9,8 @@ using namespace kkc_test;
 
 void run_quietly(const std::string& mode) {
   for (const kkc_device_t device : devices()) {
-    const Outcome outcome =
-        run_program({(program_folder() / "device_probe").string(), mode, library_path().string(), std::to_string(device)});
+    const Outcome outcome = run_program(
+        {(program_folder() / "device_probe").string(), mode, library_path().string(), std::to_string(device)});
     INFO("device " << name(device) << ": " << outcome.output);
     if (outcome.status == 77) continue;
     CHECK(outcome.status == 0);

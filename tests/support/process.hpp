@@ -22,7 +22,8 @@ inline std::filesystem::path program_folder() { return std::filesystem::read_sym
 /// The libkkc that this program uses.
 inline std::filesystem::path library_path() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&kkc_version), &info) == 0) throw std::runtime_error("libkkc is not to be found");
+  if (dladdr(reinterpret_cast<const void*>(&kkc_version), &info) == 0)
+    throw std::runtime_error("libkkc is not to be found");
   return std::filesystem::canonical(info.dli_fname);
 }
 
@@ -31,7 +32,8 @@ struct Outcome {
   std::string output;  // stdout and stderr
 };
 
-inline Outcome run_program(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& environment = {}) {
+inline Outcome run_program(const std::vector<std::string>& command,
+                           const std::vector<std::pair<std::string, std::string>>& environment = {}) {
   int pipe_ends[2];
   if (pipe(pipe_ends) != 0) throw std::runtime_error("pipe");
   const pid_t child = fork();
@@ -50,7 +52,8 @@ inline Outcome run_program(const std::vector<std::string>& command, const std::v
   close(pipe_ends[1]);
   Outcome outcome{0, ""};
   char buffer[4096];
-  for (ssize_t n; (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;) outcome.output.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n; (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
+    outcome.output.append(buffer, static_cast<size_t>(n));
   close(pipe_ends[0]);
   int status = 0;
   waitpid(child, &status, 0);

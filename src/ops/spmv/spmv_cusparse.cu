@@ -61,21 +61,23 @@ class CusparseKernel final : public Kernel {
     const void *no = zero(), *yes = one(scalar_);
     size_t bytes = 0;
     if constexpr (single)
-      cusparse::check(library_.spmv_buffer_size(handle, op_, yes, A_.get(), x_.get(), no, y_.get(), type_, Case::algorithm, &bytes),
-                      "cusparseSpMV_bufferSize");
+      cusparse::check(
+          library_.spmv_buffer_size(handle, op_, yes, A_.get(), x_.get(), no, y_.get(), type_, Case::algorithm, &bytes),
+          "cusparseSpMV_bufferSize");
     else
-      cusparse::check(library_.spmm_buffer_size(handle, op_, CUSPARSE_OPERATION_NON_TRANSPOSE, yes, A_.get(), x_.get(), no, y_.get(),
-                                                type_, algorithm_, &bytes),
+      cusparse::check(library_.spmm_buffer_size(handle, op_, CUSPARSE_OPERATION_NON_TRANSPOSE, yes, A_.get(), x_.get(),
+                                                no, y_.get(), type_, algorithm_, &bytes),
                       "cusparseSpMM_bufferSize");
     // The analysis stays in it, so it is no workspace that others may use between two executes.
     buffer_ = Buffer(desc.memory, Space::device, bytes);
     if constexpr (single) {
       if (library_.spmv_preprocess != nullptr)
-        cusparse::check(library_.spmv_preprocess(handle, op_, yes, A_.get(), x_.get(), no, y_.get(), type_, Case::algorithm, buffer_.data()),
+        cusparse::check(library_.spmv_preprocess(handle, op_, yes, A_.get(), x_.get(), no, y_.get(), type_,
+                                                 Case::algorithm, buffer_.data()),
                         "cusparseSpMV_preprocess");
     } else {
-      cusparse::check(library_.spmm_preprocess(handle, op_, CUSPARSE_OPERATION_NON_TRANSPOSE, yes, A_.get(), x_.get(), no, y_.get(), type_,
-                                               algorithm_, buffer_.data()),
+      cusparse::check(library_.spmm_preprocess(handle, op_, CUSPARSE_OPERATION_NON_TRANSPOSE, yes, A_.get(), x_.get(),
+                                               no, y_.get(), type_, algorithm_, buffer_.data()),
                       "cusparseSpMM_preprocess");
     }
     // Loads the kernels of both kinds of beta.
@@ -86,11 +88,12 @@ class CusparseKernel final : public Kernel {
   void run(Queue& queue, const void* alpha, const void* beta) {
     const cusparseHandle_t handle = handle_.on(queue);
     if constexpr (single)
-      cusparse::check(library_.spmv(handle, op_, alpha, A_.get(), x_.get(), beta, y_.get(), type_, Case::algorithm, buffer_.data()),
-                      "cusparseSpMV");
+      cusparse::check(
+          library_.spmv(handle, op_, alpha, A_.get(), x_.get(), beta, y_.get(), type_, Case::algorithm, buffer_.data()),
+          "cusparseSpMV");
     else
-      cusparse::check(library_.spmm(handle, op_, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, A_.get(), x_.get(), beta, y_.get(), type_,
-                                    algorithm_, buffer_.data()),
+      cusparse::check(library_.spmm(handle, op_, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, A_.get(), x_.get(), beta,
+                                    y_.get(), type_, algorithm_, buffer_.data()),
                       "cusparseSpMM");
   }
 

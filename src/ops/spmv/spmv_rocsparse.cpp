@@ -41,19 +41,23 @@ class RocsparseKernel final : public Kernel {
     compute(queue, args.alpha.pointer, args.beta.pointer);
   }
 
-  void describe(Info& info) const override { info.add("rocsparse_buffer_bytes", static_cast<int64_t>(buffer_.bytes())); }
+  void describe(Info& info) const override {
+    info.add("rocsparse_buffer_bytes", static_cast<int64_t>(buffer_.bytes()));
+  }
 
  private:
   static constexpr bool single = std::is_same_v<Operand, rocsparse::Vector>;
 
-  void step(Queue& queue, const void* alpha, const void* beta, rocsparse_spmm_stage stage, size_t* bytes, void* buffer) {
+  void step(Queue& queue, const void* alpha, const void* beta, rocsparse_spmm_stage stage, size_t* bytes,
+            void* buffer) {
     const rocsparse_handle handle = handle_.on(queue);
     if constexpr (single)
-      rocsparse::check(library_.spmv(handle, op_, alpha, A_.get(), x_.get(), beta, y_.get(), type_, rocsparse_spmv_alg_csr_stream, bytes, buffer),
+      rocsparse::check(library_.spmv(handle, op_, alpha, A_.get(), x_.get(), beta, y_.get(), type_,
+                                     rocsparse_spmv_alg_csr_stream, bytes, buffer),
                        "rocsparse_spmv");
     else
-      rocsparse::check(library_.spmm(handle, op_, rocsparse_operation_none, alpha, A_.get(), x_.get(), beta, y_.get(), type_,
-                                     rocsparse_spmm_alg_default, stage, bytes, buffer),
+      rocsparse::check(library_.spmm(handle, op_, rocsparse_operation_none, alpha, A_.get(), x_.get(), beta, y_.get(),
+                                     type_, rocsparse_spmm_alg_default, stage, bytes, buffer),
                        "rocsparse_spmm");
   }
 

@@ -25,12 +25,14 @@ inline std::string vendor_unsupported(const Desc& desc, const char* library) {
   if (plain_op(desc) == Op::conjugate) return cat(library, " has no conjugate without transpose");
   if (desc.device_scalars) return cat(library, " reads A and x even when a coefficient on the device is 0");
   if (desc.x.rank == 1) {
-    const bool strided = (desc.x.extents[0] > 1 && desc.x.strides[0] != 1) || (desc.y.extents[0] > 1 && desc.y.strides[0] != 1);
+    const bool strided =
+        (desc.x.extents[0] > 1 && desc.x.strides[0] != 1) || (desc.y.extents[0] > 1 && desc.y.strides[0] != 1);
     return strided ? cat(library, " takes no strided vectors") : "";
   }
   const Panel x = panel_of(desc.x), y = panel_of(desc.y, x.by_rows);
   if (!x.valid || !y.valid) return cat(library, " takes no multi-vectors whose dimensions are both strided");
-  if (panel_of(desc.y).by_rows != x.by_rows && desc.vectors > 1) return cat(library, " takes x and y in the same order only");
+  if (panel_of(desc.y).by_rows != x.by_rows && desc.vectors > 1)
+    return cat(library, " takes x and y in the same order only");
   return "";
 }
 
@@ -74,7 +76,8 @@ struct ScaleKernel {
   S beta;
 
   __device__ void operator()() const {
-    for (int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x; i < rows * vectors; i += int64_t{gridDim.x} * threads) {
+    for (int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x; i < rows * vectors;
+         i += int64_t{gridDim.x} * threads) {
       S& target = y[i / vectors * row_stride + i % vectors * vector_stride];
       target = gpu::is_zero(beta) ? S{} : gpu::multiply(beta, target);
     }
@@ -85,7 +88,8 @@ template <class F>
 void with_scale(const DenseRef& y, F&& f) {
   dispatch_scalar(Scalars{}, y.scalar, [&](auto s) {
     using S = gpu::Element<typename decltype(s)::type>;
-    f(ScaleKernel<S>{static_cast<S*>(y.data), y.extents[0], y.rank == 2 ? y.extents[1] : 1, y.strides[0], y.rank == 2 ? y.strides[1] : 0, S{}});
+    f(ScaleKernel<S>{static_cast<S*>(y.data), y.extents[0], y.rank == 2 ? y.extents[1] : 1, y.strides[0],
+                     y.rank == 2 ? y.strides[1] : 0, S{}});
   });
 }
 

@@ -37,10 +37,12 @@ Found open_library() {
       find(handle, "cusparseGetErrorString", f.error_string) && find(handle, "cusparseSetStream", f.set_stream) &&
       find(handle, "cusparseCreateCsr", f.create_csr) && find(handle, "cusparseCsrSetPointers", f.csr_set_pointers) &&
       find(handle, "cusparseDestroySpMat", f.destroy_sparse) && find(handle, "cusparseCreateDnVec", f.create_vector) &&
-      find(handle, "cusparseDnVecSetValues", f.vector_set_values) && find(handle, "cusparseDestroyDnVec", f.destroy_vector) &&
-      find(handle, "cusparseCreateDnMat", f.create_dense) && find(handle, "cusparseDnMatSetValues", f.dense_set_values) &&
-      find(handle, "cusparseDestroyDnMat", f.destroy_dense) && find(handle, "cusparseSpMV_bufferSize", f.spmv_buffer_size) &&
-      find(handle, "cusparseSpMV", f.spmv) && find(handle, "cusparseSpMM_bufferSize", f.spmm_buffer_size) &&
+      find(handle, "cusparseDnVecSetValues", f.vector_set_values) &&
+      find(handle, "cusparseDestroyDnVec", f.destroy_vector) && find(handle, "cusparseCreateDnMat", f.create_dense) &&
+      find(handle, "cusparseDnMatSetValues", f.dense_set_values) &&
+      find(handle, "cusparseDestroyDnMat", f.destroy_dense) &&
+      find(handle, "cusparseSpMV_bufferSize", f.spmv_buffer_size) && find(handle, "cusparseSpMV", f.spmv) &&
+      find(handle, "cusparseSpMM_bufferSize", f.spmm_buffer_size) &&
       find(handle, "cusparseSpMM_preprocess", f.spmm_preprocess) && find(handle, "cusparseSpMM", f.spmm);
   find(handle, "cusparseSpMV_preprocess", f.spmv_preprocess);
   if (!found.complete) found.reason = "this libcusparse.so.12 lacks functions that kkc needs";
@@ -85,8 +87,9 @@ const Library* library(std::string* reason) {
 void check(cusparseStatus_t status, const char* call) {
   if (status == CUSPARSE_STATUS_SUCCESS) return;
   const char* text = functions().error_string(status);
-  fail(status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES ? KKC_STATUS_OUT_OF_MEMORY
-                                                                                                   : KKC_STATUS_VENDOR,
+  fail(status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES
+           ? KKC_STATUS_OUT_OF_MEMORY
+           : KKC_STATUS_VENDOR,
        call, ": ", text == nullptr ? "unknown status" : text, " (", static_cast<int>(status), ")");
 }
 
@@ -139,14 +142,17 @@ SparseMatrix::SparseMatrix(const CsrRef& A) {
 }
 SparseMatrix::~SparseMatrix() { functions().destroy_sparse(descriptor_); }
 void SparseMatrix::set(const CsrRef& A) const {
-  check(functions().csr_set_pointers(descriptor_, some(A.offsets), some(A.indices), some(A.values)), "cusparseCsrSetPointers");
+  check(functions().csr_set_pointers(descriptor_, some(A.offsets), some(A.indices), some(A.values)),
+        "cusparseCsrSetPointers");
 }
 
 Vector::Vector(const DenseRef& v) {
   check(functions().create_vector(&descriptor_, v.extents[0], some(v.data), type_of(v.scalar)), "cusparseCreateDnVec");
 }
 Vector::~Vector() { functions().destroy_vector(descriptor_); }
-void Vector::set(const DenseRef& v) const { check(functions().vector_set_values(descriptor_, some(v.data)), "cusparseDnVecSetValues"); }
+void Vector::set(const DenseRef& v) const {
+  check(functions().vector_set_values(descriptor_, some(v.data)), "cusparseDnVecSetValues");
+}
 
 DenseMatrix::DenseMatrix(const DenseRef& v) {
   const Panel panel = panel_of(v);
@@ -155,6 +161,8 @@ DenseMatrix::DenseMatrix(const DenseRef& v) {
         "cusparseCreateDnMat");
 }
 DenseMatrix::~DenseMatrix() { functions().destroy_dense(descriptor_); }
-void DenseMatrix::set(const DenseRef& v) const { check(functions().dense_set_values(descriptor_, some(v.data)), "cusparseDnMatSetValues"); }
+void DenseMatrix::set(const DenseRef& v) const {
+  check(functions().dense_set_values(descriptor_, some(v.data)), "cusparseDnMatSetValues");
+}
 
 }  // namespace kkc::cusparse

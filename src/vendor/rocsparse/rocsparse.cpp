@@ -31,16 +31,18 @@ Found open_library() {
     return found;
   }
   Library& f = found.functions;
-  found.complete =
-      find(handle, "rocsparse_create_handle", f.create) && find(handle, "rocsparse_set_stream", f.set_stream) &&
-      find(handle, "rocsparse_create_csr_descr", f.create_csr) && find(handle, "rocsparse_csr_set_pointers", f.csr_set_pointers) &&
-      find(handle, "rocsparse_destroy_spmat_descr", f.destroy_sparse) &&
-      find(handle, "rocsparse_create_dnvec_descr", f.create_vector) &&
-      find(handle, "rocsparse_dnvec_set_values", f.vector_set_values) &&
-      find(handle, "rocsparse_destroy_dnvec_descr", f.destroy_vector) &&
-      find(handle, "rocsparse_create_dnmat_descr", f.create_dense) && find(handle, "rocsparse_dnmat_set_values", f.dense_set_values) &&
-      find(handle, "rocsparse_destroy_dnmat_descr", f.destroy_dense) && find(handle, "rocsparse_spmv", f.spmv) &&
-      find(handle, "rocsparse_spmm", f.spmm);
+  found.complete = find(handle, "rocsparse_create_handle", f.create) &&
+                   find(handle, "rocsparse_set_stream", f.set_stream) &&
+                   find(handle, "rocsparse_create_csr_descr", f.create_csr) &&
+                   find(handle, "rocsparse_csr_set_pointers", f.csr_set_pointers) &&
+                   find(handle, "rocsparse_destroy_spmat_descr", f.destroy_sparse) &&
+                   find(handle, "rocsparse_create_dnvec_descr", f.create_vector) &&
+                   find(handle, "rocsparse_dnvec_set_values", f.vector_set_values) &&
+                   find(handle, "rocsparse_destroy_dnvec_descr", f.destroy_vector) &&
+                   find(handle, "rocsparse_create_dnmat_descr", f.create_dense) &&
+                   find(handle, "rocsparse_dnmat_set_values", f.dense_set_values) &&
+                   find(handle, "rocsparse_destroy_dnmat_descr", f.destroy_dense) &&
+                   find(handle, "rocsparse_spmv", f.spmv) && find(handle, "rocsparse_spmm", f.spmm);
   if (!found.complete) found.reason = "this librocsparse.so.0 lacks functions that kkc needs";
   return found;
 }
@@ -76,8 +78,8 @@ const Library* library(std::string* reason) {
 
 void check(rocsparse_status status, const char* call) {
   if (status == rocsparse_status_success) return;
-  fail(status == rocsparse_status_memory_error ? KKC_STATUS_OUT_OF_MEMORY : KKC_STATUS_VENDOR, call, ": rocSPARSE status ",
-       static_cast<int>(status));
+  fail(status == rocsparse_status_memory_error ? KKC_STATUS_OUT_OF_MEMORY : KKC_STATUS_VENDOR, call,
+       ": rocSPARSE status ", static_cast<int>(status));
 }
 
 rocsparse_datatype type_of(Scalar scalar) {
@@ -122,22 +124,27 @@ rocsparse_handle Handle::on(const Queue& queue) const {
 }
 
 SparseMatrix::SparseMatrix(const CsrRef& A) {
-  check(functions().create_csr(&descriptor_, A.rows, A.cols, A.nnz, const_cast<void*>(A.offsets), const_cast<void*>(A.indices),
-                               const_cast<void*>(A.values), index_type(offset_size(A.pair)), index_type(ordinal_size(A.pair)),
+  check(functions().create_csr(&descriptor_, A.rows, A.cols, A.nnz, const_cast<void*>(A.offsets),
+                               const_cast<void*>(A.indices), const_cast<void*>(A.values),
+                               index_type(offset_size(A.pair)), index_type(ordinal_size(A.pair)),
                                A.base == 0 ? rocsparse_index_base_zero : rocsparse_index_base_one, type_of(A.scalar)),
         "rocsparse_create_csr_descr");
 }
 SparseMatrix::~SparseMatrix() { functions().destroy_sparse(descriptor_); }
 void SparseMatrix::set(const CsrRef& A) const {
-  check(functions().csr_set_pointers(descriptor_, const_cast<void*>(A.offsets), const_cast<void*>(A.indices), const_cast<void*>(A.values)),
+  check(functions().csr_set_pointers(descriptor_, const_cast<void*>(A.offsets), const_cast<void*>(A.indices),
+                                     const_cast<void*>(A.values)),
         "rocsparse_csr_set_pointers");
 }
 
 Vector::Vector(const DenseRef& v) {
-  check(functions().create_vector(&descriptor_, v.extents[0], v.data, type_of(v.scalar)), "rocsparse_create_dnvec_descr");
+  check(functions().create_vector(&descriptor_, v.extents[0], v.data, type_of(v.scalar)),
+        "rocsparse_create_dnvec_descr");
 }
 Vector::~Vector() { functions().destroy_vector(descriptor_); }
-void Vector::set(const DenseRef& v) const { check(functions().vector_set_values(descriptor_, v.data), "rocsparse_dnvec_set_values"); }
+void Vector::set(const DenseRef& v) const {
+  check(functions().vector_set_values(descriptor_, v.data), "rocsparse_dnvec_set_values");
+}
 
 DenseMatrix::DenseMatrix(const DenseRef& v) {
   const Panel panel = panel_of(v);
@@ -146,6 +153,8 @@ DenseMatrix::DenseMatrix(const DenseRef& v) {
         "rocsparse_create_dnmat_descr");
 }
 DenseMatrix::~DenseMatrix() { functions().destroy_dense(descriptor_); }
-void DenseMatrix::set(const DenseRef& v) const { check(functions().dense_set_values(descriptor_, v.data), "rocsparse_dnmat_set_values"); }
+void DenseMatrix::set(const DenseRef& v) const {
+  check(functions().dense_set_values(descriptor_, v.data), "rocsparse_dnmat_set_values");
+}
 
 }  // namespace kkc::rocsparse
