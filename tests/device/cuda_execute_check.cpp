@@ -9,7 +9,7 @@
 
 #include "device/cuda_callbacks.hpp"
 #include "device/cuda_execute_case.hpp"
-#include "support/process.hpp"
+#include "support/program.hpp"
 
 namespace {
 

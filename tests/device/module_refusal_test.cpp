@@ -2,7 +2,7 @@
 // run anywhere.
 #include "support/catch.hpp"
 #include "support/files.hpp"
-#include "support/process.hpp"
+#include "support/program.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // How a device behaves over the life of a process: each case in a process of its own, which must print nothing.
 #include "support/catch.hpp"
 #include "support/devices.hpp"
-#include "support/process.hpp"
+#include "support/program.hpp"
 
 namespace {
 
