@@ -1,0 +1,81 @@
+// Subgroups of a warp (CUDA: 32 lanes) or wavefront (AMD: 32 or 64): a power of two of neighbouring lanes, at most 32,
+// the same for all lanes of a call. All lanes of the warp take part in every call.
+#pragma once
+
+#include <cstdint>
+
+#include "device/gpu_scalar.hpp"
+
+namespace kkc::gpu {
+
+template <class T>
+__device__ inline T shuffle_xor(const T& value, int mask, int lanes) {
+  if constexpr (is_pair<T>) {
+    return {shuffle_xor(value.re, mask, lanes), shuffle_xor(value.im, mask, lanes)};
+  } else {
+#if defined(__HIP__)
+    return __shfl_xor(value, mask, lanes);
+#else
+    return __shfl_xor_sync(0xffffffffu, value, mask, lanes);
+#endif
+  }
+}
+
+template <class T>
+__device__ inline T shuffle_from(const T& value, int lane, int lanes) {
+#if defined(__HIP__)
+  return __shfl(value, lane, lanes);
+#else
+  return __shfl_sync(0xffffffffu, value, lane, lanes);
+#endif
+}
+
+/// The sum over a subgroup, in every lane and in the same order in each run.
+template <class T>
+__device__ inline T subgroup_sum(T value, int lanes) {
+  for (int mask = lanes >> 1; mask > 0; mask >>= 1) value = add(value, shuffle_xor(value, mask, lanes));
+  return value;
+}
+
+/// Which of this thread's 32 neighbours (threads 32 i .. 32 i + 31 of the block) hold `condition`.
+__device__ inline uint32_t ballot32(bool condition) {
+#if defined(__HIP__)
+  return static_cast<uint32_t>(__ballot(condition) >> (threadIdx.x & 32u & static_cast<unsigned>(warpSize - 1)));
+#else
+  return __ballot_sync(0xffffffffu, condition);
+#endif
+}
+
+/// Orders shared memory among the 32 neighbours.
+__device__ inline void sync32() {
+#if defined(__HIP__)
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+#else
+  __syncwarp();
+#endif
+}
+
+/// A load that is not expected again: the caches drop it first.
+template <class T>
+__device__ inline T load_once(const T* p) {
+#if defined(__HIP__)
+  return *p;
+#else
+  if constexpr (is_pair<T>) {
+    if constexpr (sizeof(T) == 8) {
+      const float2 v = __ldcs(reinterpret_cast<const float2*>(p));
+      return {v.x, v.y};
+    } else {
+      const double2 v = __ldcs(reinterpret_cast<const double2*>(p));
+      return {v.x, v.y};
+    }
+  } else if constexpr (sizeof(T) == 8 && std::is_integral_v<T>) {
+    return static_cast<T>(__ldcs(reinterpret_cast<const long long*>(p)));
+  } else {
+    return __ldcs(p);
+  }
+#endif
+}
+
+}  // namespace kkc::gpu

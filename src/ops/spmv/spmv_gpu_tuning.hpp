@@ -1,0 +1,66 @@
+// Numbers that suit a GPU, apart from the algorithms; found on an H200 (docs/ops/spmv.md).
+#pragma once
+
+#include <cstdint>
+
+namespace kkc::spmv::gpu_tuning {
+
+// Rows longer than this are cut into segments, each the work of a block. A power of two: the plan knows from the
+// histogram of rows' lengths how many there are.
+inline constexpr int32_t longest_short_row = 1024;
+inline constexpr int32_t row_segment = 2048;
+
+// Rows are irregular when the longest exceeds both.
+inline constexpr int64_t irregular_factor = 4;
+inline constexpr int64_t irregular_length = 64;
+
+/// Lanes for a row and entries that a lane has under way: enough lanes that a warp reads whole lines, few enough that
+/// none idles.
+struct Shape {
+  int lanes_log2, batch;
+};
+inline constexpr Shape shapes[] = {{0, 5}, {0, 7}, {2, 5}, {3, 4}, {4, 4}, {5, 4}};
+inline constexpr int shape_count = sizeof shapes / sizeof shapes[0];
+
+/// Index of the shape for rows of this mean length, columns read from memory.
+constexpr int shape_of_rows(double mean) {
+  if (mean <= 6) return 0;
+  if (mean <= 10) return 1;
+  if (mean <= 28) return 2;
+  if (mean <= 300) return 4;
+  return 5;
+}
+
+/// The same, columns from a dictionary.
+constexpr int shape_of_patterns(double mean) {
+  if (mean <= 6) return 0;
+  if (mean <= 10) return 1;
+  if (mean <= 40) return 2;
+  if (mean <= 160) return 3;
+  return 5;
+}
+
+// Row bins: lanes such that each has about so many entries.
+inline constexpr int entries_a_lane = 4;
+
+// Many vectors: rows and entries of a window, rows that are cut, entries of a segment.
+inline constexpr int32_t window_small = 1024, short_small = 128;
+inline constexpr int32_t window_large = 2048, short_large = 256;
+inline constexpr int32_t multi_segment = 1024;
+// Lanes a row from which large windows pay.
+inline constexpr int large_from_lanes_log2 = 3;
+/// Vectors beside one another that a warp works on; rows of few entries go better with fewer.
+constexpr int most_vector_lanes_log2(double mean) { return mean < 12 ? 4 : 5; }
+// Vectors one after the other: rows up to this length are read in place when neighbouring rows have neighbouring
+// columns.
+inline constexpr int64_t longest_column_row = 16;
+// From so many vectors the result is turned as well.
+inline constexpr int64_t turn_result_from = 32;
+
+// Transposed: columns whose sums blocks keep in shared memory, the share of the entries that these must hold, and how
+// uneven rows are before the plan looks for such columns.
+inline constexpr int32_t hub_capacity = 10752;
+inline constexpr double hub_share = 0.2;
+inline constexpr int64_t hubs_from_factor = 8;
+
+}  // namespace kkc::spmv::gpu_tuning
