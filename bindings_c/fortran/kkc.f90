@@ -8,6 +8,8 @@
 !   - sizes may be default or 64-bit integers;
 !   - every call that takes an address in C takes a type(c_ptr) here too, for GPU memory (c_loc: iso_c_binding).
 !
+! Compile kkc_c.f90, kkc_support.f90, kkc_calls.f90, kkc_arrays.f90 and this file, in this order; link with -lkkc.
+!
 ! The kinds (c_double, c_int32_t, ...) come with the module. Functions as C has them are there as <name>_c.
 module kkc
   use, intrinsic :: iso_c_binding, only: c_loc
