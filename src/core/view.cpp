@@ -1,7 +1,7 @@
 #include "view.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 
 namespace kkc {
 namespace {
@@ -68,15 +68,13 @@ bool ordered(const DenseRef& ref, Layout layout) {
 
 /// Sufficient for no two elements in one place: sorted by stride, each clears the span of those before it.
 bool distinct(const DenseRef& ref) {
-  std::array<int, max_rank> order{};
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.begin() + ref.rank, [&](int a, int b) { return ref.strides[a] < ref.strides[b]; });
+  std::multimap<int64_t, int64_t> by_stride;
+  for (int i = 0; i < ref.rank; ++i)
+    if (ref.extents[i] > 1) by_stride.emplace(ref.strides[i], ref.extents[i]);
   int64_t reach = 0;
-  for (int k = 0; k < ref.rank; ++k) {
-    const int i = order[k];
-    if (ref.extents[i] <= 1) continue;
-    if (ref.strides[i] <= reach) return false;
-    reach += (ref.extents[i] - 1) * ref.strides[i];
+  for (const auto& [stride, extent] : by_stride) {
+    if (stride <= reach) return false;
+    reach += (extent - 1) * stride;
   }
   return true;
 }
