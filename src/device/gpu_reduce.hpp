@@ -18,11 +18,15 @@ struct Streams {
   int64_t stride[N];
 };
 
+/// Loads in flight: 128 bytes a thread, with which two blocks of 512 threads a multiprocessor reach memory's rate.
+template <int N>
+inline constexpr int streams_unroll = 8 / N;
+
 /// Calls take(x) or take(x, y) for elements first, first + step, ...; runs with a common alignment are read 16 bytes at
 /// a time. Loads stand together before their use, to keep several in flight.
-template <int N, class T, class Take>
+template <int unroll, int N, class T, class Take>
 __device__ void for_streams(const Streams<N, T>& s, int64_t rows, int64_t first, int64_t step, const Take& take) {
-  constexpr int vector = 16 / sizeof(T), unroll = 4;
+  constexpr int vector = 16 / sizeof(T);
   struct alignas(16) Vector {
     T element[vector];
   };
@@ -93,10 +97,11 @@ __device__ void for_streams(const Streams<N, T>& s, int64_t rows, int64_t first,
   }
 }
 
-/// Sum: a struct of doubles with add(). Kernel: Sum sum(column, first, step) and void finish(column, Sum).
+/// Sum: a struct of doubles with add(). Kernel: Sum sum(column, first, step), void finish(column, Sum), and resident:
+/// how many blocks a multiprocessor shall hold (a grid of so many runs in one wave).
 template <class Sum, class Kernel>
 struct ReduceColumns {
-  static constexpr int threads = 512;
+  static constexpr int threads = 512, blocks_per_sm = Kernel::resident;
   Kernel kernel;
   Sum* partial;
   unsigned* tickets;
@@ -143,13 +148,15 @@ struct ReduceColumns {
     if (blocks > 1) {
       Sum* const place = partial + group * blocks * width + column;
       if (active && row == 0) place[block * width] = sum;
-      __threadfence();
-      __syncthreads();
-      // Wraps to zero at the last block: ready for the next launch.
-      if (threadIdx.x == 0) last = atomicInc(tickets + group, blocks - 1) == blocks - 1;
+      if (width > 1) __syncthreads();
+      if (threadIdx.x == 0) {
+        __threadfence();
+        // Wraps to zero at the last block: ready for the next launch.
+        last = atomicInc(tickets + group, blocks - 1) == blocks - 1;
+        __threadfence();
+      }
       __syncthreads();
       if (!last) return;
-      __threadfence();
       sum = {};
       if (active)
         for (unsigned b = static_cast<unsigned>(row); b < blocks; b += static_cast<unsigned>(height)) {
@@ -165,14 +172,14 @@ struct ReduceColumns {
   }
 };
 
-/// by_column: columns are runs; else neighbouring threads take neighbouring columns. step_bytes: what a thread reads at
-/// a time.
+/// by_column: columns are runs, of which a thread reads `elements_at_once`; else neighbouring threads take neighbouring
+/// columns.
 template <class Sum, class Kernel>
 void reduce_columns(Queue& queue, void* scratch, int64_t rows, int64_t columns, bool by_column,
                     int64_t elements_at_once, const Kernel& kernel) {
   using Reduce = ReduceColumns<Sum, Kernel>;
   static_assert(sizeof(Sum) % sizeof(double) == 0);
-  constexpr int64_t unroll = 4, most_width = 64;
+  constexpr int64_t unroll = Kernel::unroll, most_width = 64;
   Reduce reduce{kernel, nullptr, static_cast<unsigned*>(scratch), columns, 1, Reduce::threads, 1};
   reduce.partial = reinterpret_cast<Sum*>(static_cast<char*>(scratch) + scratch_ticket_bytes);
   reduce.width = by_column ? 1 : static_cast<int>(std::min(columns, most_width));
@@ -183,7 +190,8 @@ void reduce_columns(Queue& queue, void* scratch, int64_t rows, int64_t columns, 
 
   const int64_t groups = (columns + reduce.width - 1) / reduce.width;
   const int64_t per_block = reduce.height * (by_column ? elements_at_once : 1) * unroll;
-  int64_t blocks = std::min((rows + per_block - 1) / per_block, 4 * int64_t{queue.concurrency()} / groups);
+  int64_t blocks =
+      std::min((rows + per_block - 1) / per_block, Kernel::resident * int64_t{queue.concurrency()} / groups);
   const auto capacity = static_cast<int64_t>((scratch_bytes - scratch_ticket_bytes) / sizeof(Sum));
   blocks = std::min(blocks, capacity / (groups * reduce.width));
   if (blocks < 1 || groups > static_cast<int64_t>(scratch_tickets)) blocks = 1;

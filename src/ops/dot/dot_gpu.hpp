@@ -10,6 +10,7 @@ namespace kkc::dot {
 
 template <class T>
 struct GpuDot {
+  static constexpr int resident = 2, unroll = gpu::streams_unroll<2>;
   const T* x;
   const T* y;
   T* result;
@@ -18,8 +19,8 @@ struct GpuDot {
 
   __device__ Sum sum(int64_t c, int64_t first, int64_t step) const {
     Sum sum{};
-    gpu::for_streams(gpu::Streams<2, T>{{x + c * x_column, y + c * y_column}, {x_row, y_row}}, rows, first, step,
-                     [&](const T& a, const T& b) { accumulate(sum, a, b, sign); });
+    gpu::for_streams<unroll>(gpu::Streams<2, T>{{x + c * x_column, y + c * y_column}, {x_row, y_row}}, rows, first,
+                             step, [&](const T& a, const T& b) { accumulate(sum, a, b, sign); });
     return sum;
   }
   __device__ void finish(int64_t c, const Sum& sum) const { store(result[c * result_stride], sum); }

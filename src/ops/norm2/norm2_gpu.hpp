@@ -11,6 +11,7 @@ namespace kkc::norm2 {
 
 template <class T, class R>
 struct GpuNorm {
+  static constexpr int resident = 2, unroll = gpu::streams_unroll<1>;
   const T* x;
   R* result;
   int64_t rows, row, column, result_stride;
@@ -18,11 +19,11 @@ struct GpuNorm {
   __device__ Sum sum(int64_t c, int64_t first, int64_t step) const {
     const gpu::Streams<1, T> stream{{x + c * column}, {row}};
     double plain = 0;
-    gpu::for_streams(stream, rows, first, step, [&](const T& e) { plain += square(e); });
+    gpu::for_streams<unroll>(stream, rows, first, step, [&](const T& e) { plain += square(e); });
     Sum sum{plain, 0, 0};
     if (always_safe<T> || safe(plain)) return sum;
     sum = {};
-    gpu::for_streams(stream, rows, first, step, [&](const T& e) { accumulate_parts(sum, e); });
+    gpu::for_streams<1>(stream, rows, first, step, [&](const T& e) { accumulate_parts(sum, e); });
     return sum;
   }
   __device__ void finish(int64_t c, const Sum& sum) const {

@@ -16,16 +16,12 @@ inline constexpr int64_t short_side = 32;  // planes with a shorter side are cop
 inline constexpr size_t rows_shared_bytes = size_t{52} << 10;
 
 template <class Word>
-void transpose_strips(Queue& queue, const Plane& plane, const Outer& outer, int64_t planes, Word* to,
-                      const Word* from) {
-  using Kernel = TransposeStrip<Word>;
+void transpose_tiles(Queue& queue, const Plane& plane, const Outer& outer, int64_t planes, Word* to, const Word* from) {
+  using Kernel = TransposeTile<Word>;
   const int64_t tiles_i = (plane.extent_i + Kernel::side - 1) / Kernel::side;
   const int64_t tiles_j = (plane.extent_j + Kernel::side - 1) / Kernel::side;
-  // Long strips have few borders; but every multiprocessor wants several strips.
-  const int64_t length = std::clamp<int64_t>(planes * tiles_i * tiles_j / (12 * int64_t{queue.concurrency()}), 1, 16);
-  const int64_t strips = (tiles_j + length - 1) / length;
-  gpu::launch(queue, gpu::blocks_for(planes * tiles_i * strips, 1), Kernel::threads, Kernel::shared_bytes,
-              Kernel{to, from, plane, outer, tiles_i, strips, length * Kernel::side});
+  gpu::launch(queue, gpu::blocks_for(planes * tiles_i * tiles_j, 1), Kernel::threads, 0,
+              Kernel{to, from, plane, outer, tiles_i, tiles_j});
 }
 
 template <class Word>
@@ -44,11 +40,13 @@ void transpose_rows(Queue& queue, const Plane& plane, const Outer& outer, int64_
   kernel.from_short = kernel.read_rows ? plane.source_i : plane.source_j;
   kernel.to_row = kernel.read_rows ? plane.destination_j : plane.destination_i;
   kernel.to_short = kernel.read_rows ? plane.destination_i : plane.destination_j;
-  kernel.shift = 8;
-  while ((sizeof(Word) * static_cast<size_t>(kernel.pitch)) << kernel.shift > rows_shared_bytes) --kernel.shift;
-  kernel.height = 1 << kernel.shift;
+  // Enough rows for many loads a thread, few enough for full occupancy.
+  const size_t row_bytes = sizeof(Word) * static_cast<size_t>(kernel.pitch);
+  kernel.height = Kernel::threads;
+  while (row_bytes * static_cast<size_t>(kernel.height) > rows_shared_bytes) kernel.height /= 2;
+  while (row_bytes * static_cast<size_t>(kernel.height) * 2 <= rows_shared_bytes / 2) kernel.height *= 2;
   kernel.blocks = (kernel.rows + kernel.height - 1) / kernel.height;
-  const size_t shared = (sizeof(Word) * static_cast<size_t>(kernel.pitch)) << kernel.shift;
+  const size_t shared = row_bytes * static_cast<size_t>(kernel.height);
   gpu::launch(queue, gpu::blocks_for(planes * kernel.blocks, 1), Kernel::threads, shared, kernel);
 }
 
@@ -78,7 +76,7 @@ void copy_words(Queue& queue, const Shape& shape, void* destination, const void*
   if (shorter < short_side)
     transpose_rows(queue, plane, outer, planes, to, from);
   else
-    transpose_strips(queue, plane, outer, planes, to, from);
+    transpose_tiles(queue, plane, outer, planes, to, from);
 }
 
 template <class Dev>
@@ -102,7 +100,7 @@ template <class Dev>
 void prepare_gpu(Queue& queue) {
   prepare_kokkos(Dev{});
   const auto one = [&]<class Word>(Type<Word>) {
-    gpu::prepare<TransposeStrip<Word>>(queue, TransposeStrip<Word>::shared_bytes);
+    gpu::prepare<TransposeTile<Word>>(queue);
     gpu::prepare<TransposeRows<Word>>(queue, rows_shared_bytes);
     prepare_strided_for<Dev, 2, CopyWords<Word>>(queue);
   };

@@ -24,80 +24,49 @@ struct Outer {
   }
 };
 
-/// A strip of tiles along j for one tile's width of i. Rows of the source (one j each) enter a ring in shared memory;
-/// each row of the destination (one i) leaves it in windows that begin at a multiple of 128 bytes, whatever the
-/// strides. Loads of the next tile are in registers while a tile is written.
-template <class Word>
-struct TransposeStrip {
-  static constexpr int threads = 256;
-  static constexpr int side = sizeof(Word) == 16 ? 32 : 64;
-  static constexpr int ring = 2 * side, pitch = side + 1;
-  static constexpr int passes = side * side / threads, lines = threads / side;
-  static constexpr int window = 128 / sizeof(Word) < side ? 128 / sizeof(Word) : side;
-  static constexpr size_t shared_bytes = size_t{ring} * pitch * sizeof(Word);
+/// Square tiles. Loads stand in registers before any of them is stored, to keep all in flight. Blocks follow one
+/// another along j, so that rows of the destination that begin anywhere in a cache line are completed in the L2 cache;
+/// tiles of narrow words go side by side as well, so that reads share the rows of memory.
+template <class Word, int edge = sizeof(Word) == 16 ? 32 : 64, int block = 256>
+struct TransposeTile {
+  static constexpr int threads = block, side = edge, pitch = side + 1;
+  static constexpr int lines = threads / side, passes = side / lines;
+  static constexpr int abreast = sizeof(Word) < 8 ? 8 : 1;
 
   Word* to;
   const Word* from;
   Plane plane;
   Outer outer;
-  int64_t tiles_i, strips;
-  int64_t strip;  // extent along j, a multiple of side
-
-  __device__ void load(Word (&held)[passes], const Word* source, int64_t j, int64_t end_j, bool inside, int y) const {
-#pragma unroll
-    for (int p = 0; p < passes; ++p) {
-      const int64_t row = j + y + p * lines;
-      if (inside && row < end_j) held[p] = source[row * plane.source_j];
-    }
-  }
+  int64_t tiles_i, tiles_j;
 
   __device__ void operator()() const {
-    extern __shared__ __align__(16) unsigned char shared[];
-    Word* const tile = reinterpret_cast<Word*>(shared);
+    __shared__ Word tile[side][pitch];
     const int x = static_cast<int>(threadIdx.x) % side, y = static_cast<int>(threadIdx.x) / side;
-    int64_t rest = blockIdx.x;
-    const int64_t first_i = rest % tiles_i * side;
-    rest /= tiles_i;
-    const int64_t first_j = rest % strips * strip;
+    const int64_t index = blockIdx.x / (tiles_i * tiles_j), tile_index = blockIdx.x - index * (tiles_i * tiles_j);
+    const int64_t group = tile_index / (abreast * tiles_j), rest = tile_index - group * (abreast * tiles_j);
+    const int64_t left = tiles_i - group * abreast, wide = left < abreast ? left : abreast;
+    const int64_t first_j = rest / wide * side, first_i = (group * abreast + rest % wide) * side;
     int64_t offset_to = 0, offset_from = 0;
-    outer.move(rest / strips, offset_to, offset_from);
-    const int64_t end_j = first_j + strip < plane.extent_j ? first_j + strip : plane.extent_j;
-
-    const Word* const source = from + offset_from + (first_i + x) * plane.source_i;
-    const bool inside = first_i + x < plane.extent_i;
-    Word* const target = to + offset_to + first_i * plane.destination_i;
-    const uint64_t base = reinterpret_cast<uintptr_t>(target + first_j * plane.destination_j) / sizeof(Word);
-    const bool unit = plane.destination_j == 1;
+    outer.move(index, offset_to, offset_from);
+    const int64_t rest_i = plane.extent_i - first_i, rest_j = plane.extent_j - first_j;
+    const Word* const source = from + offset_from + (first_i + x) * plane.source_i + (first_j + y) * plane.source_j;
+    Word* const target = to + offset_to + (first_i + y) * plane.destination_i + (first_j + x) * plane.destination_j;
 
     Word held[passes];
-    load(held, source, first_j, end_j, inside, y);
-    for (int64_t j = first_j;; j += side) {
-      const bool more = j < end_j;
-      if (more) {
-        const int at = static_cast<int>((j - first_j) / side) % 2 * side;
 #pragma unroll
-        for (int p = 0; p < passes; ++p) tile[(at + y + p * lines) * pitch + x] = held[p];
-      }
-      __syncthreads();
-      if (more && j + side < end_j) load(held, source, j + side, end_j, inside, y);
+    for (int p = 0; p < passes; ++p)
+      if (x < rest_i && y + p * lines < rest_j) held[p] = source[p * lines * plane.source_j];
 #pragma unroll
-      for (int p = 0; p < passes; ++p) {
-        const int i = y + p * lines;
-        const uint64_t address = base + static_cast<uint64_t>(i * plane.destination_i);
-        const int behind = unit ? static_cast<int>(address % window) : 0;
-        const int64_t column = j - behind + x;
-        if (first_i + i < plane.extent_i && column >= first_j && column < end_j)
-          target[i * plane.destination_i + column * plane.destination_j] =
-              tile[static_cast<int>(column - first_j) % ring * pitch + i];
-      }
-      if (!more) break;
-      if (!unit && j + side >= end_j) break;
-      __syncthreads();
-    }
+    for (int p = 0; p < passes; ++p) tile[y + p * lines][x] = held[p];
+    __syncthreads();
+#pragma unroll
+    for (int p = 0; p < passes; ++p)
+      if (x < rest_j && y + p * lines < rest_i) target[p * lines * plane.destination_i] = tile[x][y + p * lines];
   }
 };
 
-/// Planes with a short side: blocks of whole rows, read and written as runs.
+/// Planes with a short side: blocks of whole rows in shared memory. On one side the rows are runs and a thread takes
+/// every threads-th word; on the other the columns are runs and a thread keeps to its row.
 template <class Word>
 struct TransposeRows {
   static constexpr int threads = 256, unroll = 8;
@@ -109,19 +78,44 @@ struct TransposeRows {
   int64_t to_short, from_short;
   Outer outer;
   int64_t blocks;  // a plane
-  int height;      // rows of a block, a power of two
-  int shift;       // its logarithm
+  int height;      // rows of a block: threads, or a multiple or a power-of-two part of it
   int width, pitch;
   Divider by_width;
-  bool read_rows;  // the source's rows are runs, and the destination's columns; else the other way round
+  bool read_rows;  // the source's rows are runs; else the destination's
 
-  __device__ void place(bool by_rows, int t, int& row, int& column) const {
-    if (by_rows) {
-      row = static_cast<int>(by_width.quotient(static_cast<uint32_t>(t)));
-      column = t - row * width;
-    } else {
-      column = t >> shift;
-      row = t & (height - 1);
+  /// Moves words of the runs between memory at base and the tile.
+  template <class Move>
+  __device__ void by_rows(int64_t row_stride, int64_t short_stride, int here, const Move& move) const {
+    const int count = here * width;
+    const bool packed = short_stride == 1 && row_stride == width;
+    for (int t = static_cast<int>(threadIdx.x); t < count; t += unroll * threads) {
+      int64_t offsets[unroll];
+      int places[unroll];
+#pragma unroll
+      for (int u = 0; u < unroll; ++u) {
+        const int at = t + u * threads;
+        const int row = static_cast<int>(by_width.quotient(static_cast<uint32_t>(at)));
+        places[u] = at + row * (pitch - width);
+        offsets[u] = packed ? at : row * row_stride + (at - row * width) * short_stride;
+      }
+      move(offsets, places, (count - t + threads - 1) / threads);
+    }
+  }
+  template <class Move>
+  __device__ void by_columns(int64_t row_stride, int64_t short_stride, int here, const Move& move) const {
+    const int lanes = height < threads ? height : threads;
+    for (int row = static_cast<int>(threadIdx.x) % lanes; row < here; row += lanes) {
+      const int step = threads / lanes;
+      for (int c = static_cast<int>(threadIdx.x) / lanes; c < width; c += unroll * step) {
+        int64_t offsets[unroll];
+        int places[unroll];
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) {
+          offsets[u] = row * row_stride + (c + u * step) * short_stride;
+          places[u] = row * pitch + c + u * step;
+        }
+        move(offsets, places, (width - c + step - 1) / step);
+      }
     }
   }
 
@@ -134,28 +128,30 @@ struct TransposeRows {
     const int here = static_cast<int>(rows - first < height ? rows - first : height);
     const Word* const source = from + offset_from + first * from_row;
     Word* const target = to + offset_to + first * to_row;
-    const int count = height * width;
-    for (int t = static_cast<int>(threadIdx.x); t < count; t += unroll * threads) {
+
+    const auto load = [&](const int64_t(&offsets)[unroll], const int(&places)[unroll], int count) {
       Word held[unroll];
 #pragma unroll
-      for (int u = 0; u < unroll; ++u) {
-        int row, column;
-        place(read_rows, t + u * threads, row, column);
-        if (t + u * threads < count && row < here) held[u] = source[row * from_row + column * from_short];
-      }
+      for (int u = 0; u < unroll; ++u)
+        if (u < count) held[u] = source[offsets[u]];
 #pragma unroll
-      for (int u = 0; u < unroll; ++u) {
-        int row, column;
-        place(read_rows, t + u * threads, row, column);
-        if (t + u * threads < count) tile[row * pitch + column] = held[u];
-      }
-    }
+      for (int u = 0; u < unroll; ++u)
+        if (u < count) tile[places[u]] = held[u];
+    };
+    const auto store = [&](const int64_t(&offsets)[unroll], const int(&places)[unroll], int count) {
+#pragma unroll
+      for (int u = 0; u < unroll; ++u)
+        if (u < count) target[offsets[u]] = tile[places[u]];
+    };
+    if (read_rows)
+      by_rows(from_row, from_short, here, load);
+    else
+      by_columns(from_row, from_short, here, load);
     __syncthreads();
-    for (int t = static_cast<int>(threadIdx.x); t < count; t += threads) {
-      int row, column;
-      place(!read_rows, t, row, column);
-      if (row < here) target[row * to_row + column * to_short] = tile[row * pitch + column];
-    }
+    if (read_rows)
+      by_columns(to_row, to_short, here, store);
+    else
+      by_rows(to_row, to_short, here, store);
   }
 };
 

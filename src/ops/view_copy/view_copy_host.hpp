@@ -45,24 +45,34 @@ void copy_words(Queue& queue, const Shape& shape, void* destination, const void*
   const int64_t planes = walk.count / (plane.extent_i * plane.extent_j), items = planes * tiles_i * tiles_j;
   const bool stream = walk.count * static_cast<int64_t>(sizeof(Word)) >= stream_threshold_bytes;
   const int64_t parts = std::min<int64_t>(items, Dev::threads(queue));
+  const auto tile_of = [&](int64_t item) {
+    int64_t rest = item / (tiles_i * tiles_j);
+    const int64_t index = item % (tiles_i * tiles_j), group = index / (tiles_abreast * tiles_j);
+    const int64_t wide = std::min(tiles_abreast, tiles_i - group * tiles_abreast);
+    const int64_t at = index - group * tiles_abreast * tiles_j;
+    const int64_t i = (group * tiles_abreast + at % wide) * tile_i, j = at / wide * tile_j;
+    Tile tile{i * plane.destination_i + j * plane.destination_j, i * plane.source_i + j * plane.source_j,
+              std::min(tile_i, plane.extent_i - i), std::min(tile_j, plane.extent_j - j)};
+    for (int d = 1; d < walk.rank; ++d) {
+      if (d == di) continue;
+      const int64_t index_d = rest % walk.extents[d];
+      rest /= walk.extents[d];
+      tile.to += index_d * walk.strides[0][d];
+      tile.from += index_d * walk.strides[1][d];
+    }
+    return tile;
+  };
   host_parts<Dev>(queue, parts, [&](int64_t part) {
     alignas(cache_line) Word buffer[words];
-    const int64_t end = part_begin(items, parts, part + 1);
-    for (int64_t item = part_begin(items, parts, part); item < end; ++item) {
-      int64_t rest = item / (tiles_i * tiles_j);
-      const int64_t tile = item % (tiles_i * tiles_j);
-      const int64_t i = tile % tiles_i * tile_i, j = tile / tiles_i * tile_j;
-      int64_t offset_to = i * plane.destination_i + j * plane.destination_j;
-      int64_t offset_from = i * plane.source_i + j * plane.source_j;
-      for (int d = 1; d < walk.rank; ++d) {
-        if (d == di) continue;
-        const int64_t index = rest % walk.extents[d];
-        rest /= walk.extents[d];
-        offset_to += index * walk.strides[0][d];
-        offset_from += index * walk.strides[1][d];
+    const int64_t first = part_begin(items, parts, part), end = part_begin(items, parts, part + 1);
+    Tile next = tile_of(first);
+    for (int64_t item = first; item < end; ++item) {
+      const Tile tile = next;
+      if (item + 1 < end) {
+        next = tile_of(item + 1);
+        if (stream) prefetch_tile(from, plane, next);
       }
-      transpose_tile(to + offset_to, from + offset_from, plane, std::min(tile_i, plane.extent_i - i),
-                     std::min(tile_j, plane.extent_j - j), stream, buffer);
+      transpose_tile(to + tile.to, from + tile.from, plane, tile.count_i, tile.count_j, stream, buffer);
     }
     if (stream) stream_fence();
   });

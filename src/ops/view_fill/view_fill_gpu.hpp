@@ -8,9 +8,9 @@
 
 namespace kkc::view_fill {
 
-/// A run of bytes: an unaligned head and tail, and 16-byte pieces that begin `shift` bytes into the pattern.
+/// A run of bytes: a head up to the first whole cache line, 16-byte pieces, and a tail.
 struct FillRun {
-  static constexpr int threads = 256, unroll = 4;
+  static constexpr int threads = 256, unroll = 4, line = 128;
 
   unsigned char* to;
   int64_t head, pieces, bytes;
@@ -23,10 +23,10 @@ struct FillRun {
 #pragma unroll
     for (int u = 0; u < unroll; ++u)
       if (first + u * threads < pieces) body[first + u * threads] = piece;
-    if (blockIdx.x == 0 && threadIdx.x < 32) {
+    if (blockIdx.x == 0 && threadIdx.x < line) {
       const auto t = static_cast<int64_t>(threadIdx.x);
       const int64_t tail = head + 16 * pieces;
-      if (t < head) to[t] = pattern.bytes[t];
+      if (t < head) to[t] = pattern.bytes[t % 16];
       if (t < bytes - tail) to[tail + t] = pattern.bytes[(tail + t) % 16];
     }
   }
@@ -45,8 +45,9 @@ void run_gpu(Queue& queue, void*, const Args& args) {
   fill.to = static_cast<unsigned char*>(args.view.data);
   fill.pattern = pattern;
   fill.bytes = walk.count * static_cast<int64_t>(size_of(args.view.scalar));
-  fill.head =
-      std::min<int64_t>(fill.bytes, static_cast<int64_t>((16 - reinterpret_cast<uintptr_t>(fill.to) % 16) % 16));
+  fill.head = std::min<int64_t>(
+      fill.bytes,
+      static_cast<int64_t>((FillRun::line - reinterpret_cast<uintptr_t>(fill.to) % FillRun::line) % FillRun::line));
   fill.pieces = (fill.bytes - fill.head) / 16;
   unsigned char turned[16];
   for (int k = 0; k < 16; ++k) turned[k] = pattern.bytes[(fill.head + k) % 16];
