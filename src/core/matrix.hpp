@@ -5,7 +5,7 @@
 #include <string>
 
 #include "context.hpp"
-#include "host_csr.hpp"
+#include "host_matrix.hpp"
 #include "operands.hpp"
 
 namespace kkc {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "host_csr.hpp"
+#include "host_matrix.hpp"
 
 namespace kkc {
 

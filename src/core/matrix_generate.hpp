@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "host_csr.hpp"
+#include "host_matrix.hpp"
 
 namespace kkc {
 

@@ -1,7 +1,7 @@
 // Patterns of the test matrices, each made in place.
 #pragma once
 
-#include "host_csr.hpp"
+#include "host_matrix.hpp"
 
 namespace kkc {
 

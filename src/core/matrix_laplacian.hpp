@@ -1,7 +1,7 @@
 // The graph Laplacian of a matrix's pattern.
 #pragma once
 
-#include "host_csr.hpp"
+#include "host_matrix.hpp"
 
 namespace kkc {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "host_csr.hpp"
+#include "host_matrix.hpp"
 
 namespace kkc {
 
