@@ -65,6 +65,7 @@ inline status_t can_access_peer(int& yes, int id, int peer) { return cudaDeviceC
 // Streams and events.
 inline status_t create_stream(stream_t& stream) { return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); }
 inline status_t synchronize(stream_t stream) { return cudaStreamSynchronize(stream); }
+inline status_t synchronize(event_t event) { return cudaEventSynchronize(event); }
 inline status_t create_event(event_t& event) { return cudaEventCreateWithFlags(&event, cudaEventDisableTiming); }
 inline status_t destroy_event(event_t event) { return cudaEventDestroy(event); }
 inline status_t record(event_t event, stream_t stream) { return cudaEventRecord(event, stream); }

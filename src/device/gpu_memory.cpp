@@ -3,17 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
-#include "gpu_guard.hpp"
-
 namespace kkc::gpu {
 namespace {
-
-/// Memory given back whose free is not enqueued yet.
-struct Pending {
-  Gpu* gpu;
-  Space space;
-  void* data;
-};
 
 /// Pinned and managed memory: the runtime frees it at once, so an event says when it may.
 struct Waiting {
@@ -25,7 +16,6 @@ struct Waiting {
 struct State {
   std::mutex mutex;
   std::vector<Lane*> lanes;
-  std::vector<Pending> pending;
   std::vector<Waiting> waiting;
 };
 
@@ -42,31 +32,8 @@ void ignore(status_t status) {
 
 /// `frees` of `gpu` waits for the lane's work of now.
 void follow(Gpu& gpu, Lane& lane) {
-  Surroundings in(lane.gpu->context);
-  ignore(record(lane.event, lane.stream));
+  if (!lane.foreign) ignore(record(lane.event, lane.own));
   ignore(wait(gpu.frees, lane.event));
-}
-
-void enqueue_free(State& all, const Pending& p) {
-  for (Lane* lane : all.lanes) follow(*p.gpu, *lane);
-  Surroundings in(p.gpu->context);
-  if (p.space == Space::device) {
-    ignore(free_async(p.data, p.gpu->frees));
-    return;
-  }
-  event_t event{};
-  if (create_event(event) != success) return;
-  ignore(record(event, p.gpu->frees));
-  all.waiting.push_back({event, p.space, p.data});
-}
-
-void flush(State& all) {
-  for (const Lane* lane : all.lanes) {
-    Surroundings in(lane->gpu->context);
-    if (capture_of(lane->stream) != not_capturing) return;
-  }
-  for (const Pending& p : all.pending) enqueue_free(all, p);
-  all.pending.clear();
 }
 
 void free_waiting(State& all) {
@@ -103,26 +70,23 @@ void join(Lane& lane) {
   state().lanes.push_back(&lane);
 }
 
-void leave(Lane& lane, stream_t own) noexcept {
+void leave(Lane& lane) noexcept {
   State& all = state();
   std::lock_guard lock(all.mutex);
   std::erase(all.lanes, &lane);
-  if (capture_of(lane.stream) == not_capturing) {
-    // Every device's frees: copies between devices read and write memory of both.
-    std::vector<Gpu*> gpus{lane.gpu};
-    for (const Lane* other : all.lanes)
-      if (std::find(gpus.begin(), gpus.end(), other->gpu) == gpus.end()) gpus.push_back(other->gpu);
-    for (Gpu* gpu : gpus) follow(*gpu, lane);
-  }
+  // Every device's frees: copies between devices read and write memory of both.
+  std::vector<Gpu*> gpus{lane.gpu};
+  for (const Lane* other : all.lanes)
+    if (std::find(gpus.begin(), gpus.end(), other->gpu) == gpus.end()) gpus.push_back(other->gpu);
+  for (Gpu* gpu : gpus) follow(*gpu, lane);
   ignore(destroy_event(lane.event));
-  lane.gpu->idle_streams.push_back(own);
-  flush(all);
+  lane.gpu->idle_streams.push_back(lane.own);
   free_waiting(all);
 }
 
-void redirect(Lane& lane, stream_t stream) {
+void redirect(Lane& lane, bool foreign) {
   std::lock_guard lock(state().mutex);
-  lane.stream = stream;
+  lane.foreign = foreign;
 }
 
 stream_t take_stream(Gpu& gpu) {
@@ -173,14 +137,20 @@ void* allocate(Gpu& gpu, Space space, size_t bytes) {
 void deallocate(Gpu& gpu, Space space, void* data) noexcept {
   State& all = state();
   std::lock_guard lock(all.mutex);
-  all.pending.push_back({&gpu, space, data});
-  flush(all);
+  for (Lane* lane : all.lanes) follow(gpu, *lane);
+  if (space == Space::device) {
+    ignore(free_async(data, gpu.frees));
+    return;
+  }
+  event_t event{};
+  if (create_event(event) != success) return;
+  ignore(record(event, gpu.frees));
+  all.waiting.push_back({event, space, data});
 }
 
 void collect() noexcept {
   State& all = state();
   std::lock_guard lock(all.mutex);
-  if (!all.pending.empty()) flush(all);
   if (!all.waiting.empty()) free_waiting(all);
 }
 

@@ -24,30 +24,31 @@ struct Gpu {
 /// Sets up a device's context, pool and streams.
 void start(Gpu& gpu, const std::vector<int>& peers);
 
-/// A queue as frees see it.
+/// A queue as frees see it. A caller's stream may be gone whenever no call uses it, so it is known by an event only,
+/// which the queue records behind each of its calls; its own stream is asked when needed.
 struct Lane {
   Gpu* gpu = nullptr;
-  stream_t stream{};
+  stream_t own{};
   event_t event{};
+  bool foreign = false;
 };
 
 // All thread-safe.
 
-/// Until leave(), frees wait for what the lane's stream holds when they are called.
+/// Until leave(), frees wait for what the lane holds when they are called.
 void join(Lane& lane);
-/// Frees still wait for what the stream held. Its own stream `own` becomes idle.
-void leave(Lane& lane, stream_t own) noexcept;
-/// Later work goes to `stream`.
-void redirect(Lane& lane, stream_t stream);
+/// Frees still wait for what the lane held. Its own stream becomes idle.
+void leave(Lane& lane) noexcept;
+/// Later work goes to the lane's own stream, or to a caller's.
+void redirect(Lane& lane, bool foreign);
 /// A stream that no queue uses.
 stream_t take_stream(Gpu& gpu);
 
 /// Memory that any stream may use at once; null when there is none left. May block.
 void* allocate(Gpu& gpu, Space space, size_t bytes);
-/// Never blocks: the memory is freed once all lanes have done what they hold now. While one of them is being captured,
-/// nothing can be enqueued behind it, so frees are put off until a later call.
+/// Never blocks: the memory is freed once all lanes have done what they hold now.
 void deallocate(Gpu& gpu, Space space, void* data) noexcept;
-/// Frees what was put off and is free to go.
+/// Frees pinned and managed memory that no lane needs any more.
 void collect() noexcept;
 
 }  // namespace kkc::gpu

@@ -4,14 +4,18 @@
 
 namespace kkc::gpu {
 GpuQueue::GpuQueue(GpuBackend& backend, Gpu& gpu)
-    : backend_(backend), gpu_(gpu), own_(take_stream(gpu)), lane_{&gpu, own_, {}}, space_(backend.space_on(gpu, own_)) {
+    : backend_(backend),
+      gpu_(gpu),
+      lane_{&gpu, take_stream(gpu), {}, false},
+      stream_(lane_.own),
+      space_(backend.space_on(gpu, stream_)) {
   join(lane_);
 }
 
 GpuQueue::~GpuQueue() {
   if (!backend_.usable()) return;
   Surroundings in(gpu_.context);
-  leave(lane_, own_);
+  leave(lane_);
 }
 
 const DeviceTable& GpuQueue::table() const { return backend_.table(); }
@@ -20,52 +24,67 @@ void GpuQueue::enter(Thunk thunk, void* argument, Failure& failure) const {
   if (!backend_.usable()) return backend_.run_guarded(thunk, argument, failure);
   Surroundings in(gpu_.context);
   backend_.run_guarded(thunk, argument, failure);
+  if (!lane_.foreign || !used_) return;
+  // The caller may destroy the stream as soon as this call has returned: later waits are for the event.
+  used_ = false;
+  last_capture_ = capture_of(stream_);
+  if (last_capture_ == not_capturing) static_cast<void>(record(lane_.event, stream_));
 }
 
 void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
+  const stream_t stream = used_stream();
   const bool blocks = is_pageable(destination) || is_pageable(source);
   require(
-      !blocks || capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+      !blocks || capture_of(stream) == not_capturing, KKC_STATUS_WRONG_STATE,
       "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
-  check(copy_async(destination, source, bytes, lane_.stream), "copying");
-  if (blocks) check(gpu::synchronize(lane_.stream), "waiting for a copy");
+  check(copy_async(destination, source, bytes, stream), "copying");
+  if (blocks) check(gpu::synchronize(stream), "waiting for a copy");
 }
 
 void GpuQueue::synchronize() {
-  require(capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+  require(capture_of(stream_) == not_capturing, KKC_STATUS_WRONG_STATE,
           "the context's stream is being captured, so nothing can wait for it");
-  check(gpu::synchronize(lane_.stream), "waiting for the device");
+  check(gpu::synchronize(stream_), "waiting for the device");
   collect();
 }
 
 void GpuQueue::set_stream(void* stream) {
-  const stream_t next = stream == nullptr ? own_ : static_cast<stream_t>(stream);
-  if (next == lane_.stream) return;
+  const stream_t next = stream == nullptr ? lane_.own : static_cast<stream_t>(stream);
+  // A stream of the same name may be another one, made after the caller destroyed the first.
+  if (next == stream_ && !lane_.foreign) return;
   require(!is_per_thread(next), KKC_STATUS_INVALID_ARGUMENT,
           "stream is the per-thread default stream, which is another one in each thread; expected a ", stream_type,
           " of its own");
   require(belongs_to(next, gpu_.context), KKC_STATUS_INVALID_ARGUMENT, "stream does not belong to device ", gpu_.id,
           ", the context's");
-  const uint64_t before = capture_of(lane_.stream), after = capture_of(next);
+  const uint64_t capture = capture_of(next);
   std::shared_ptr<void> space;
-  if (after == not_capturing) space = backend_.space_on(gpu_, next);
-  if (before == after && before != unknown_capture) {
-    check(record(lane_.event, lane_.stream), "recording an event");
+  if (capture == not_capturing) space = backend_.space_on(gpu_, next);
+  if (capture != not_capturing && capture == last_capture_) {
+    // Within one graph, so the stream before is still there.
+    check(record(lane_.event, stream_), "recording an event");
     check(wait(next, lane_.event), "waiting for an event");
-  } else if (before == not_capturing) {
+  } else {
+    if (!lane_.foreign) check(record(lane_.event, stream_), "recording an event");
     // A graph cannot wait for work outside of it, so the caller does.
-    check(gpu::synchronize(lane_.stream), "waiting for the device");
+    if (capture == not_capturing)
+      check(wait(next, lane_.event), "waiting for an event");
+    else
+      check(gpu::synchronize(lane_.event), "waiting for the device");
   }
-  redirect(lane_, next);
+  redirect(lane_, next != lane_.own);
+  stream_ = next;
   space_ = std::move(space);
+  last_capture_ = not_capturing;
 }
 
 const void* GpuQueue::space() {
+  used_ = true;
   if (!space_) {
     require(
-        capture_of(lane_.stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+        capture_of(stream_) == not_capturing, KKC_STATUS_WRONG_STATE,
         "the context got its stream while it was being captured; expected kkc_context_set_stream before the capture");
-    space_ = backend_.space_on(gpu_, lane_.stream);
+    space_ = backend_.space_on(gpu_, stream_);
   }
   return space_.get();
 }

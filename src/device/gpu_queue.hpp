@@ -31,7 +31,7 @@ class GpuQueue final : public Queue {
   void copy(void* destination, const void* source, size_t bytes) override;
   void synchronize() override;
   void set_stream(void* stream) override;
-  void* stream() const override { return lane_.stream; }
+  void* stream() const override { return used_stream(); }
   void describe(Info& info) const override;
 
   /// Kokkos' execution-space instance on the current stream.
@@ -39,12 +39,19 @@ class GpuQueue final : public Queue {
 
  private:
   void enter(Thunk thunk, void* argument, Failure& failure) const override;
+  /// The current stream, for one who may enqueue work on it.
+  stream_t used_stream() const {
+    used_ = true;
+    return stream_;
+  }
 
   GpuBackend& backend_;
   Gpu& gpu_;
-  stream_t own_;
   Lane lane_;
-  std::shared_ptr<void> space_;  // null: the stream was being captured when it came
+  stream_t stream_;
+  mutable bool used_ = false;                      // since the last event behind a call
+  mutable uint64_t last_capture_ = not_capturing;  // that the last call on a caller's stream took part in
+  std::shared_ptr<void> space_;                    // null: the stream was being captured when it came
 };
 
 class GpuBackend final : public Backend {

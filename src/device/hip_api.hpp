@@ -62,6 +62,7 @@ inline status_t can_access_peer(int& yes, int id, int peer) { return hipDeviceCa
 // Streams and events.
 inline status_t create_stream(stream_t& stream) { return hipStreamCreateWithFlags(&stream, hipStreamNonBlocking); }
 inline status_t synchronize(stream_t stream) { return hipStreamSynchronize(stream); }
+inline status_t synchronize(event_t event) { return hipEventSynchronize(event); }
 inline status_t create_event(event_t& event) { return hipEventCreateWithFlags(&event, hipEventDisableTiming); }
 inline status_t destroy_event(event_t event) { return hipEventDestroy(event); }
 inline status_t record(event_t event, stream_t stream) { return hipEventRecord(event, stream); }

@@ -58,7 +58,7 @@ class CusparseKernel final : public Kernel {
 
   void plan(const Desc& desc, Queue& queue) {
     const cusparseHandle_t handle = handle_.on(queue);
-    const void *no = zero(), *yes = one(scalar_);
+    const void *no = zero(scalar_), *yes = one(scalar_);
     size_t bytes = 0;
     if constexpr (single)
       cusparse::check(
@@ -80,9 +80,10 @@ class CusparseKernel final : public Kernel {
                                                no, y_.get(), type_, algorithm_, buffer_.data()),
                       "cusparseSpMM_preprocess");
     }
-    // Loads the kernels of both kinds of beta.
-    run(queue, yes, no);
-    run(queue, yes, yes);
+    // Loads every kernel that execute may choose: 0 and 1 have their own.
+    const void* two = spmv::two(scalar_);
+    for (const void* alpha : {yes, two})
+      for (const void* beta : {no, yes, two}) run(queue, alpha, beta);
   }
 
   void run(Queue& queue, const void* alpha, const void* beta) {

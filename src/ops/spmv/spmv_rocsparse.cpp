@@ -22,14 +22,15 @@ class RocsparseKernel final : public Kernel {
         x_(trial_->x),
         y_(trial_->y) {
     prepare_scale(queue, desc.y);
-    const void *no = zero(), *yes = one(scalar_);
+    const void *no = zero(scalar_), *yes = one(scalar_);
     size_t bytes = 0;
     step(queue, yes, no, rocsparse_spmm_stage_buffer_size, &bytes, nullptr);
     buffer_ = Buffer(desc.memory, Space::device, bytes == 0 ? 256 : bytes);
     if constexpr (!single) step(queue, yes, no, rocsparse_spmm_stage_preprocess, &bytes, buffer_.data());
-    // Loads the kernels of both kinds of beta.
-    compute(queue, yes, no);
-    compute(queue, yes, yes);
+    // Loads every kernel that execute may choose: 0 and 1 have their own.
+    const void* two = spmv::two(scalar_);
+    for (const void* alpha : {yes, two})
+      for (const void* beta : {no, yes, two}) compute(queue, alpha, beta);
     trial_.reset();
   }
 

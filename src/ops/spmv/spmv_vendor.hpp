@@ -112,15 +112,15 @@ inline bool is_zero(const Coefficient& alpha, Scalar scalar) {
   return zero;
 }
 
-/// 0 and 1 of any type, for trial runs.
-inline const void* zero() {
-  static constexpr double value[2] = {0, 0};
-  return value;
-}
-inline const void* one(Scalar scalar) {
-  static constexpr double wide[2] = {1, 0};
-  static constexpr float narrow[2] = {1, 0};
+/// Coefficients of any type, for trial runs.
+template <int value>
+const void* constant(Scalar scalar) {
+  static constexpr double wide[2] = {value, 0};
+  static constexpr float narrow[2] = {value, 0};
   return scalar == Scalar::f32 || scalar == Scalar::c64 ? static_cast<const void*>(narrow) : wide;
 }
+inline const void* zero(Scalar scalar) { return constant<0>(scalar); }
+inline const void* one(Scalar scalar) { return constant<1>(scalar); }
+inline const void* two(Scalar scalar) { return constant<2>(scalar); }
 
 }  // namespace kkc::spmv
