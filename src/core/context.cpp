@@ -42,7 +42,7 @@ Json names_of(TypeList<Ts...>, uint32_t mask) {
 
 Json json_of(const Info& info) {
   Json json = Json::object();
-  for (const auto& [key, value] : info.entries()) std::visit([&](const auto& v) { json[key] = v; }, value);
+  for (const auto& [key, value] : info.entries()) std::visit([&, &key = key](const auto& v) { json[key] = v; }, value);
   return json;
 }
 

@@ -17,7 +17,7 @@ std::string Plan::describe() const {
   Json json;
   json["operation"] = state_->operation();
   json["device"] = name(context_->device());
-  for (const auto& [key, value] : info.entries()) std::visit([&](const auto& v) { json[key] = v; }, value);
+  for (const auto& [key, value] : info.entries()) std::visit([&, &key = key](const auto& v) { json[key] = v; }, value);
   json["workspace_bytes"] = state_->workspace_bytes();
   json["plan_seconds"] = seconds_;
   Json reasons = Json::object();
