@@ -7,6 +7,17 @@
 
 namespace kkc::axpby {
 
+/// Calls f(0) .. f(count - 1), which touch no place of one another: the compiler may use vectors without proving it.
+template <class F>
+inline void each_alone(int64_t count, const F& f) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+  for (int64_t i = 0; i < count; ++i) f(i);
+}
+
 /// T: an Element. A coefficient of zero means that its array is not read.
 template <class T>
 struct Combine {
@@ -33,14 +44,11 @@ struct Combine {
     if (a == zero && b == zero) {
       for (int64_t i = 0; i < count; ++i) to[i] = zero;
     } else if (b == zero) {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < count; ++i) to[i] = times(a, from_x[i]);
+      each_alone(count, [=](int64_t i) { to[i] = times(a, from_x[i]); });
     } else if (a == zero) {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < count; ++i) to[i] = times(b, from_y[i]);
+      each_alone(count, [=](int64_t i) { to[i] = times(b, from_y[i]); });
     } else {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < count; ++i) to[i] = plus(times(a, from_x[i]), times(b, from_y[i]));
+      each_alone(count, [=](int64_t i) { to[i] = plus(times(a, from_x[i]), times(b, from_y[i])); });
     }
   }
 };
