@@ -241,7 +241,7 @@ class RowPlan {
 
   /// Bins, longest rows first, behind the segments' blocks; returns the number of blocks.
   template <class F>
-  uint32_t place(F& f) const {
+  uint32_t place(F& f, int entries_a_lane = gpu_tuning::entries_a_lane) const {
     f.bin_count = 0;
     int64_t block = longs_.segments;
     for (int b = bin_count_ - 1; b >= 0; --b) {
@@ -249,7 +249,7 @@ class RowPlan {
       Bin bin = bins_[b];
       bin.first_block = static_cast<uint32_t>(block);
       bin.lanes_log2 = 0;
-      while (bin.lanes_log2 < 5 && longest_[b] >> bin.lanes_log2 > gpu_tuning::entries_a_lane) ++bin.lanes_log2;
+      while (bin.lanes_log2 < 5 && longest_[b] >> bin.lanes_log2 > entries_a_lane) ++bin.lanes_log2;
       block += gpu::blocks_for(bin.count << bin.lanes_log2, F::threads);
       f.bins[f.bin_count++] = bin;
     }

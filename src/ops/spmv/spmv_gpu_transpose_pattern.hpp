@@ -10,7 +10,7 @@ namespace gpu_parts {
 template <class T, class I, class O>
 class TransposePatternKernel final : public Kernel {
  public:
-  using Gather = ColumnPattern<T, O, sizeof(T) <= 4 ? 4 : 3>;
+  using Gather = ColumnPattern<T, O, sizeof(T) <= 4 ? 4 : 5>;
 
   TransposePatternKernel(const Desc& desc, Queue& queue)
       : scaling_(queue), conjugate_(conjugates_values(desc)), plan_(desc, queue, true) {

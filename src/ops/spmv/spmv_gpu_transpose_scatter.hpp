@@ -53,7 +53,8 @@ class TransposeScatterKernel final : public Kernel {
   TransposeScatterKernel(const Desc& desc, Queue& queue)
       : scaling_(queue),
         conjugate_(conjugates_values(desc)),
-        plan_(desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true) {
+        plan_(desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true),
+        entries_a_lane_(gpu_tuning::scattered_entries_a_lane(mean_row(desc), irregular(desc))) {
     const bool uneven = static_cast<double>(desc.rows.longest) > gpu_tuning::hubs_from_factor * mean_row(desc);
     if (desc.vectors == 1 && uneven && desc.A.nnz > 0) {
       int room = 0;
@@ -95,7 +96,7 @@ class TransposeScatterKernel final : public Kernel {
         0,
         0,
         {}};
-    f.blocks = plan_.place(f);
+    f.blocks = plan_.place(f, entries_a_lane_);
     const unsigned grid = resident_ > 0 ? std::min(f.blocks, static_cast<unsigned>(resident_)) : f.blocks;
     gpu::launch(queue, grid, F::threads, shared_bytes_, f);
   }
@@ -106,6 +107,7 @@ class TransposeScatterKernel final : public Kernel {
   HubPlan<I> hubs_;
   size_t shared_bytes_ = 0;
   int resident_ = 0;
+  int entries_a_lane_;
 };
 
 inline std::string transpose_scatter_unsupported(const Desc& desc) {

@@ -42,6 +42,8 @@ constexpr int shape_of_patterns(double mean) {
 
 // Row bins: lanes such that each has about so many entries.
 inline constexpr int entries_a_lane = 4;
+/// The same where entries are scattered: even rows of some length go better with more lanes.
+constexpr int scattered_entries_a_lane(double mean, bool irregular) { return mean > 24 && !irregular ? 2 : 4; }
 
 // Many vectors: rows and entries of a window, rows that are cut, entries of a segment.
 inline constexpr int32_t window_small = 1024, short_small = 128;
