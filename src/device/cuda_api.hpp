@@ -90,13 +90,14 @@ inline uint64_t capture_of(stream_t stream) {
 /// While it lives, this thread's calls do not break captures of other threads.
 class RelaxedCapture {
  public:
-  RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  RelaxedCapture() { static_cast<void>(cuThreadExchangeStreamCaptureMode(&mode_)); }
+  ~RelaxedCapture() { static_cast<void>(cuThreadExchangeStreamCaptureMode(&mode_)); }
   RelaxedCapture(const RelaxedCapture&) = delete;
   RelaxedCapture& operator=(const RelaxedCapture&) = delete;
 
  private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+  // The driver's call: the run time's would make a context where the thread has none.
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
 // Memory.

@@ -34,18 +34,23 @@ void guarded(Failure& failure, F&& f) noexcept {
 /// Restores the thread's device at its end; its calls do not break stream captures of other threads.
 class Surroundings {
  public:
-  Surroundings() : caller_(current_context()) {}
-  explicit Surroundings(context_t context) : Surroundings() {
-    if (context != caller_) make_current(context);
-  }
-  ~Surroundings() {
-    if (current_context() != caller_) make_current(caller_);
-  }
+  Surroundings() = default;
+  explicit Surroundings(context_t context) : place_(context) {}
   Surroundings(const Surroundings&) = delete;
   Surroundings& operator=(const Surroundings&) = delete;
 
  private:
-  context_t caller_;
+  struct Place {
+    Place() : caller(current_context()) {}
+    explicit Place(context_t context) : Place() {
+      if (context != caller) make_current(context);
+    }
+    ~Place() {
+      if (current_context() != caller) make_current(caller);
+    }
+    context_t caller;
+  };
+  Place place_;  // first in, last out
   RelaxedCapture relaxed_;
 };
 
