@@ -1,5 +1,6 @@
 #include "host_queue.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -67,6 +68,8 @@ class HostBackend final : public Backend {
 }  // namespace
 
 void* HostQueue::allocate(Space, size_t bytes) {
+  // The system's function rounds up to the alignment, and would wrap around to nothing.
+  if (bytes > SIZE_MAX - memory_alignment) return nullptr;
   return ::operator new(bytes, std::align_val_t{memory_alignment}, std::nothrow);
 }
 
