@@ -40,7 +40,7 @@ void free_waiting(State& all) {
   std::erase_if(all.waiting, [](const Waiting& w) {
     if (!is_done(w.event)) return false;
     ignore(destroy_event(w.event));
-    ignore(w.space == Space::pinned ? free_pinned(w.data) : free_managed(w.data));
+    ignore(w.space == Space::managed ? free_managed(w.data) : free_pinned(w.data));
     return true;
   });
   ignore(last_error());  // of the events that are not done
