@@ -23,6 +23,8 @@ inline Op plain_op(const Desc& desc) {
 inline std::string vendor_unsupported(const Desc& desc, const char* library) {
   if (desc.A.scalar == Scalar::none) return "a pattern has no values";
   if (plain_op(desc) == Op::conjugate) return cat(library, " has no conjugate without transpose");
+  if (desc.A.rows > 0 && desc.A.nnz / desc.A.rows >= desc.A.cols && desc.A.nnz > desc.A.rows * desc.A.cols)
+    return cat(library, " takes no more entries than rows times columns");
   if (desc.device_scalars) return cat(library, " reads A and x even when a coefficient on the device is 0");
   if (desc.x.rank == 1) {
     const bool strided =
