@@ -103,10 +103,18 @@ void transpose_tile(Word* to, const Word* from, const Plane& p, int64_t count_i,
   for (int64_t j = whole_j; j < count_j; ++j)
     for (int64_t i = 0; i < count_i; ++i) buffer[i * pitch + j] = from[j * p.source_j + i * p.source_i];
 
+  if (p.destination_j == 1 && p.destination_i == count_j) {  // the tile is one run
+    const auto bytes = static_cast<size_t>(count_i * count_j) * sizeof(Word);
+    if (stream)
+      stream_out(to, buffer, bytes);
+    else
+      std::memcpy(to, buffer, bytes);
+    return;
+  }
   for (int64_t i = 0; i < count_i; ++i) {
     Word* const row = to + i * p.destination_i;
     const Word* const ready = buffer + i * pitch;
-    if (p.destination_j != 1)
+    if (p.destination_j != 1 || count_j < 8)
       for (int64_t j = 0; j < count_j; ++j) row[j * p.destination_j] = ready[j];
     else if (stream)
       stream_out(row, ready, static_cast<size_t>(count_j) * sizeof(Word));
