@@ -14,11 +14,10 @@ struct Panel {
   bool valid;  // false: neither dimension has stride 1, or lines overlap
 };
 
-/// `by_rows` is what a panel with both orders possible (one row or column) becomes.
-inline Panel panel_of(const DenseRef& v, bool by_rows = false) {
+inline Panel panel_of(const DenseRef& v) {
   const int64_t rows = v.extents[0], cols = v.extents[1];
   const bool unit_rows = rows <= 1 || v.strides[0] == 1, unit_cols = cols <= 1 || v.strides[1] == 1;
-  Panel panel{rows, cols, 0, unit_cols && (by_rows || !unit_rows), unit_rows || unit_cols};
+  Panel panel{rows, cols, 0, unit_cols && !unit_rows, unit_rows || unit_cols};
   const int64_t line = panel.by_rows ? cols : rows, lines = panel.by_rows ? rows : cols;
   const int64_t stride = panel.by_rows ? v.strides[0] : v.strides[1];
   panel.leading = lines <= 1 ? std::max<int64_t>(line, 1) : stride;

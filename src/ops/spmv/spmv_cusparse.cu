@@ -120,11 +120,12 @@ class EmptyKernel final : public Kernel {
 std::string unsupported(const Desc& desc) {
   std::string reason;
   if (cusparse::library(&reason) == nullptr) return reason;
+  if (desc.A.pair == IndexPair::i32_64) return "cuSPARSE takes no 64-bit offsets with 32-bit columns";
   return vendor_unsupported(desc, "cuSPARSE");
 }
 
 std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
-  if (desc.A.nnz == 0) return std::make_unique<EmptyKernel>(desc, queue);
+  if (desc.A.nnz == 0 || desc.vectors == 0) return std::make_unique<EmptyKernel>(desc, queue);
   if (desc.x.rank == 1) return std::make_unique<CusparseKernel<Single>>(desc, queue);
   return std::make_unique<CusparseKernel<Multiple>>(desc, queue);
 }

@@ -88,11 +88,13 @@ class EmptyKernel final : public Kernel {
 std::string unsupported(const Desc& desc) {
   std::string reason;
   if (rocsparse::library(&reason) == nullptr) return reason;
+  if (desc.x.rank == 2 && desc.vectors > 1 && panel_of(desc.x).by_rows != panel_of(desc.y).by_rows)
+    return "rocSPARSE takes x and y in the same order only";
   return vendor_unsupported(desc, "rocSPARSE");
 }
 
 std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
-  if (desc.A.nnz == 0) return std::make_unique<EmptyKernel>(desc, queue);
+  if (desc.A.nnz == 0 || desc.vectors == 0) return std::make_unique<EmptyKernel>(desc, queue);
   if (desc.x.rank == 1) return std::make_unique<RocsparseKernel<rocsparse::Vector>>(desc, queue);
   return std::make_unique<RocsparseKernel<rocsparse::DenseMatrix>>(desc, queue);
 }

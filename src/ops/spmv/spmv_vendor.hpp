@@ -31,10 +31,8 @@ inline std::string vendor_unsupported(const Desc& desc, const char* library) {
         (desc.x.extents[0] > 1 && desc.x.strides[0] != 1) || (desc.y.extents[0] > 1 && desc.y.strides[0] != 1);
     return strided ? cat(library, " takes no strided vectors") : "";
   }
-  const Panel x = panel_of(desc.x), y = panel_of(desc.y, x.by_rows);
-  if (!x.valid || !y.valid) return cat(library, " takes no multi-vectors whose dimensions are both strided");
-  if (panel_of(desc.y).by_rows != x.by_rows && desc.vectors > 1)
-    return cat(library, " takes x and y in the same order only");
+  if (!panel_of(desc.x).valid || !panel_of(desc.y).valid)
+    return cat(library, " takes no multi-vectors whose dimensions are both strided");
   return "";
 }
 
