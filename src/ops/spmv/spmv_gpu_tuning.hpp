@@ -12,7 +12,7 @@ inline constexpr int32_t row_segment = 2048;
 
 // Rows are irregular when the longest exceeds both.
 inline constexpr int64_t irregular_factor = 4;
-inline constexpr int64_t irregular_length = 64;
+inline constexpr int64_t irregular_length = 24;
 
 /// Lanes for a row and entries that a lane has under way: enough lanes that a warp reads whole lines, few enough that
 /// none idles.
