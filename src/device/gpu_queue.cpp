@@ -58,8 +58,7 @@ void GpuQueue::set_stream(void* stream) {
   require(belongs_to(next, gpu_.context), KKC_STATUS_INVALID_ARGUMENT, "stream does not belong to device ", gpu_.id,
           ", the context's");
   const uint64_t capture = capture_of(next);
-  std::shared_ptr<void> space;
-  if (capture == not_capturing) space = backend_.space_on(gpu_, next);
+  std::shared_ptr<void> space = backend_.space_on(gpu_, next, capture == not_capturing);
   if (capture != not_capturing && capture == last_capture_) {
     // Within one graph, so the stream before is still there.
     check(record(lane_.event, stream_), "recording an event");
@@ -142,7 +141,7 @@ std::shared_ptr<Queue> GpuBackend::open(int32_t device_id, const QueueSettings&)
   return std::make_shared<GpuQueue>(*this, gpu);
 }
 
-std::shared_ptr<void> GpuBackend::space_on(const Gpu& gpu, stream_t stream) {
+std::shared_ptr<void> GpuBackend::space_on(const Gpu& gpu, stream_t stream, bool may_make) {
   std::lock_guard lock(mutex_);
   Cached* oldest = nullptr;
   for (Cached& cached : spaces_) {
@@ -152,6 +151,7 @@ std::shared_ptr<void> GpuBackend::space_on(const Gpu& gpu, stream_t stream) {
     }
     if (cached.space.use_count() == 1 && (oldest == nullptr || cached.last_use < oldest->last_use)) oldest = &cached;
   }
+  if (!may_make) return nullptr;
   if (spaces_.size() >= most_cached && oldest != nullptr) spaces_.erase(spaces_.begin() + (oldest - spaces_.data()));
   std::shared_ptr<void> space = make_space_(gpu.ordinal, stream);
   spaces_.push_back({gpu.ordinal, stream, space, ++uses_});

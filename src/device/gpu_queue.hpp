@@ -75,8 +75,8 @@ class GpuBackend final : public Backend {
   void run_guarded(Thunk thunk, void* argument, Failure& failure) const;
 
   const std::string& file() const { return file_; }
-  /// The cached instance for a stream: each costs several buffers.
-  std::shared_ptr<void> space_on(const Gpu& gpu, stream_t stream);
+  /// The cached instance for a stream: each costs several buffers. Null when there is none and none may be made.
+  std::shared_ptr<void> space_on(const Gpu& gpu, stream_t stream, bool may_make = true);
 
  private:
   void enter(Thunk thunk, void* argument, Failure& failure) const override;
