@@ -290,6 +290,7 @@ void check_during_capture() {
   ok(kkc_malloc(ctx, 1 << 20, &before));
   ctx.synchronize();
   Capture capture(mine.stream);
+  ok(kkc_context_set_stream(ctx, mine.stream));  // as wrappers do before every call
   operands.execute(plan);
   ok(kkc_free(ctx, before));
   ok(kkc_malloc(ctx, 1 << 20, &during));
