@@ -30,7 +30,6 @@ struct Outer {
 template <class Word, int edge = sizeof(Word) == 16 ? 32 : 64, int block = 256>
 struct TransposeTile {
   static constexpr int threads = block, side = edge, pitch = side + 1;
-  static constexpr int blocks_per_sm = sizeof(Word) < 8 ? 5 : 4;
   static constexpr int lines = threads / side, passes = side / lines;
   static constexpr int abreast = sizeof(Word) < 8 ? 8 : 1;
 
@@ -50,19 +49,19 @@ struct TransposeTile {
     int64_t offset_to = 0, offset_from = 0;
     outer.move(index, offset_to, offset_from);
     const int64_t rest_i = plane.extent_i - first_i, rest_j = plane.extent_j - first_j;
-    const Word* source = from + offset_from + (first_i + x) * plane.source_i + (first_j + y) * plane.source_j;
-    Word* target = to + offset_to + (first_i + y) * plane.destination_i + (first_j + x) * plane.destination_j;
+    const Word* const source = from + offset_from + (first_i + x) * plane.source_i + (first_j + y) * plane.source_j;
+    Word* const target = to + offset_to + (first_i + y) * plane.destination_i + (first_j + x) * plane.destination_j;
 
     Word held[passes];
 #pragma unroll
-    for (int p = 0; p < passes; ++p, source += lines * plane.source_j)
-      if (x < rest_i && y + p * lines < rest_j) held[p] = *source;
+    for (int p = 0; p < passes; ++p)
+      if (x < rest_i && y + p * lines < rest_j) held[p] = source[p * lines * plane.source_j];
 #pragma unroll
     for (int p = 0; p < passes; ++p) tile[y + p * lines][x] = held[p];
     __syncthreads();
 #pragma unroll
-    for (int p = 0; p < passes; ++p, target += lines * plane.destination_i)
-      if (x < rest_j && y + p * lines < rest_i) *target = tile[x][y + p * lines];
+    for (int p = 0; p < passes; ++p)
+      if (x < rest_j && y + p * lines < rest_i) target[p * lines * plane.destination_i] = tile[x][y + p * lines];
   }
 };
 
