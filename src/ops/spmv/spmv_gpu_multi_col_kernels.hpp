@@ -88,7 +88,8 @@ struct TurnVectors {
     const int64_t row0 = static_cast<int64_t>(blockIdx.x) * height,
                   vector0 = static_cast<int64_t>(blockIdx.y) * columns;
 #pragma unroll
-    for (int i = static_cast<int>(threadIdx.x); i < elements; i += threads) {
+    for (int step = 0; step < elements / threads; ++step) {
+      const int i = step * threads + static_cast<int>(threadIdx.x);
       const int r = back ? i >> columns_log2 : i & (height - 1),
                 q = back ? i & (columns - 1) : i >> (10 - columns_log2);
       const int64_t row = row0 + r, vector = vector0 + q;
@@ -99,7 +100,8 @@ struct TurnVectors {
     __syncthreads();
     const T alpha = c.alpha.get(), beta = c.beta.get();
 #pragma unroll
-    for (int i = static_cast<int>(threadIdx.x); i < elements; i += threads) {
+    for (int step = 0; step < elements / threads; ++step) {
+      const int i = step * threads + static_cast<int>(threadIdx.x);
       const int r = back ? i & (height - 1) : i >> columns_log2,
                 q = back ? i >> (10 - columns_log2) : i & (columns - 1);
       const int64_t row = row0 + r, vector = vector0 + q;
