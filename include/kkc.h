@@ -385,7 +385,7 @@ KKC_API kkc_status_t kkc_spmv_plan(kkc_context_t *ctx, kkc_op_t op, const kkc_ma
 
 /* Executes for any A, x, y of the planned pattern, types, shapes, layouts and spaces. alpha and beta are of the
  * element type (host memory, device memory under scalars = device). beta = 0 never reads y; alpha = 0 never reads A
- * or x. Refused: x and y overlap; anything that differs from the plan; KKC_STATUS_WRONG_STATE when values = kept and
+ * or x. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: x and y overlap; anything that differs from the plan; KKC_STATUS_WRONG_STATE when values = kept and
  * kkc_spmv_set_values has not been called. Never allocates; on a GPU only enqueues. */
 KKC_API kkc_status_t kkc_spmv_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A, const kkc_view_t *x,
                                       const void *beta, kkc_view_t *y);

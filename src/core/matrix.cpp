@@ -32,6 +32,13 @@ void require_arrays(const CsrRef& A) {
   require(A.indices != nullptr || A.nnz == 0, KKC_STATUS_NULL_POINTER, "col_indices is NULL, expected ", A.nnz, " indices");
   require(A.values != nullptr || A.nnz == 0 || A.scalar == Scalar::none, KKC_STATUS_NULL_POINTER, "values is NULL, expected ", A.nnz,
           " values of type ", name(A.scalar));
+  require(reinterpret_cast<uintptr_t>(A.offsets) % offset_size(A.pair) == 0, KKC_STATUS_INVALID_ARGUMENT, "row_offsets is ", A.offsets,
+          ", expected a multiple of ", offset_size(A.pair));
+  require(reinterpret_cast<uintptr_t>(A.indices) % ordinal_size(A.pair) == 0, KKC_STATUS_INVALID_ARGUMENT, "col_indices is ", A.indices,
+          ", expected a multiple of ", ordinal_size(A.pair));
+  const size_t part = is_complex_scalar(A.scalar) ? size_of(A.scalar) / 2 : size_of(A.scalar);
+  require(part == 0 || reinterpret_cast<uintptr_t>(A.values) % part == 0, KKC_STATUS_INVALID_ARGUMENT, "values is ", A.values,
+          ", expected a multiple of ", part);
 }
 
 template <class T>

@@ -248,6 +248,14 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix
 
 namespace {
 
+/// Kernels of GPUs load complex numbers whole; hosts need the alignment of their parts only.
+void check_alignment(const void* data, Scalar scalar, const Queue& queue, const char* argument) {
+  const bool host = queue.device() == Device::serial || queue.device() == Device::openmp;
+  if (!host && reinterpret_cast<uintptr_t>(data) % size_of(scalar) != 0)
+    fail(KKC_STATUS_INVALID_ARGUMENT, argument, " lies at ", data, ", expected a multiple of ", size_of(scalar), " bytes for ", name(scalar),
+         " on device ", name(queue.device()));
+}
+
 /// On the path of every execute: sentences are made only when they are needed.
 void check_matrix(const State& state, const Matrix& A, Queue& queue) {
   const CsrRef &is = A.ref(), &planned = state.desc.A;
@@ -258,6 +266,7 @@ void check_matrix(const State& state, const Matrix& A, Queue& queue) {
   if (is.pair != planned.pair || is.scalar != planned.scalar)
     fail(KKC_STATUS_TYPE_MISMATCH, "A is of index pair ", name(is.pair), " and type ", name(is.scalar), ", expected ",
          name(planned.pair), " and ", name(planned.scalar), ", as planned");
+  check_alignment(is.values, is.scalar, queue, "A's values array");
   if (state.checked && pattern_fingerprint(queue, is) != state.fingerprint)
     fail(KKC_STATUS_PATTERN_CHANGED, "A has another pattern than the one planned (its offsets or indices changed)");
 }
@@ -274,6 +283,7 @@ void check_vector(const View& v, const DenseRef& planned, Queue& queue, const ch
     if (is.strides[i] != planned.strides[i] && is.extents[i] > 1)
       fail(KKC_STATUS_SIZE_MISMATCH, argument, " has stride ", is.strides[i], " in dimension ", i, ", expected ", planned.strides[i], ", as planned");
   require_data(v, argument);
+  check_alignment(is.data, is.scalar, queue, argument);
 }
 
 }  // namespace
