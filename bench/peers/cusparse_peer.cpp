@@ -149,7 +149,8 @@ class CuSparse final : public Peer {
                 });
           });
       else
-        for (const auto& [name, algorithm] : matrix_algorithms)
+        for (const auto& [name, algorithm] : matrix_algorithms) {
+          if (p.op != KKC_OP_NONE && algorithm == CUSPARSE_SPMM_CSR_ALG3) continue;  // refused, with words on stdout
           attempt([&, name = name, algorithm = algorithm] {
             constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
             return entrant(
@@ -168,6 +169,7 @@ class CuSparse final : public Peer {
                        "cusparseSpMM");
                 });
           });
+        }
     }
     if (list.empty()) throw NotTaken(last);
     return list;
