@@ -24,10 +24,11 @@ class MultiRowKernel final : public Kernel {
         turns_y_(turns_x_ && desc.y.strides[1] != 1 && count_ >= gpu_tuning::turn_result_from),
         aligned_(count_ % wide == 0),
         large_(lanes_log2(wide, mean_row(desc)) >= gpu_tuning::large_from_lanes_log2),
+        roomy_(gpu_tuning::large_windows(lanes_log2(wide, mean_row(desc)), desc.rows.longest)),
         mean_(mean_row(desc)),
-        plan_(desc, queue, large_ ? gpu_tuning::short_large : gpu_tuning::short_small, gpu_tuning::multi_segment,
+        plan_(desc, queue, roomy_ ? gpu_tuning::short_large : gpu_tuning::short_small, gpu_tuning::multi_segment,
               false) {
-    windows_.capacity = large_ ? gpu_tuning::window_large : gpu_tuning::window_small;
+    windows_.capacity = roomy_ ? gpu_tuning::window_large : gpu_tuning::window_small;
     windows_.count = (desc.A.nnz + rows_) / windows_.capacity + 1;
     starts_ = device_array<I>(desc, windows_.count + 1);
     windows_.starts = starts_.template as<I>();
@@ -143,7 +144,7 @@ class MultiRowKernel final : public Kernel {
   Scaling<T> scaling_;
   bool conjugate_;
   int64_t count_, rows_, cols_;
-  bool turns_x_, turns_y_, aligned_, large_;
+  bool turns_x_, turns_y_, aligned_, large_, roomy_;
   double mean_;
   RowPlan<I, O> plan_;
   Buffer starts_;

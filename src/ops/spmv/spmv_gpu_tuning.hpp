@@ -49,8 +49,12 @@ constexpr int scattered_entries_a_lane(double mean, bool irregular) { return mea
 inline constexpr int32_t window_small = 1024, short_small = 128;
 inline constexpr int32_t window_large = 2048, short_large = 256;
 inline constexpr int32_t multi_segment = 1024;
-// Lanes a row from which large windows pay.
+// Lanes a row from which blocks of 256 threads pay.
 inline constexpr int large_from_lanes_log2 = 3;
+/// Whether windows are large: not where all rows are short and X passes through the cache in long rows.
+constexpr bool large_windows(int lanes_log2, int64_t longest) {
+  return lanes_log2 == large_from_lanes_log2 || (lanes_log2 > large_from_lanes_log2 && longest > short_small);
+}
 /// Vectors beside one another that a warp works on; rows of few entries go better with fewer.
 constexpr int most_vector_lanes_log2(double mean) { return mean < 12 ? 4 : 5; }
 // Vectors one after the other: rows up to this length are read in place when neighbouring rows have neighbouring
