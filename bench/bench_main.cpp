@@ -9,8 +9,13 @@ using namespace kkc::bench;
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 0; i < argc; ++i)
-    arguments.command += std::string(i == 0 ? "kkc_bench" : argv[i]) + (i + 1 < argc ? " " : "");
+  arguments.command = "kkc_bench";
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--json")
+      ++i;  // where results went says nothing about them
+    else
+      arguments.command += std::string(" ") + argv[i];
+  }
 
   CLI::App app{
       "Times an operation of kkc beside every peer library that the build found, on the product of the lists given."};

@@ -110,8 +110,7 @@ class Mkl final : public Peer {
   std::string version() const override {
     MKLVersion v;
     mkl_get_version(&v);
-    return std::to_string(v.MajorVersion) + "." + std::to_string(v.MinorVersion) + "." +
-           std::to_string(v.UpdateVersion) + ", " + v.Processor;
+    return std::to_string(v.MajorVersion) + "." + std::to_string(v.UpdateVersion);  // as Intel writes it
   }
   bool serves(kkc_device_t device) const override { return device == KKC_DEVICE_SERIAL || device == KKC_DEVICE_OPENMP; }
 
