@@ -3,10 +3,25 @@
 
 #include <KokkosKernels_config.h>
 
+#include <Kokkos_Core.hpp>
+
+// Release 4.4 needs a header and a function that Kokkos calls deprecated; Kokkos itself is built without such code.
+#if !defined(KOKKOS_ENABLE_DEPRECATED_CODE_4)
+#define KOKKOS_ENABLE_DEPRECATED_CODE_4
+#include <Kokkos_StaticCrsGraph.hpp>
+#undef KOKKOS_ENABLE_DEPRECATED_CODE_4
+namespace Kokkos {
+template <class T>
+KOKKOS_INLINE_FUNCTION void atomic_assign(T* destination, const T& value) {
+  atomic_store(destination, value);
+}
+}  // namespace Kokkos
+#endif
+
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <KokkosSparse_spmv.hpp>
-#include <Kokkos_Core.hpp>
 #include <memory>
+#include <type_traits>
 
 #include "peer.hpp"
 
