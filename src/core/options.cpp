@@ -33,7 +33,7 @@ std::shared_ptr<Options> Options::from_json(const char* text) {
   nlohmann::json json;
   try {
     json = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& e) {
+  } catch (const nlohmann::json::exception& e) {
     fail(KKC_STATUS_PARSE, "json is not valid JSON: ", e.what());
   }
   require(json.is_object(), KKC_STATUS_PARSE, "json is a JSON ", json.type_name(), ", expected an object");
