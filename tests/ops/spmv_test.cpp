@@ -206,7 +206,7 @@ TEST_CASE("spmv: the same bits run to run when asked for", "[spmv]") {
         for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
           for (const std::string& implementation : implementations(visit.device, "spmv")) {
             INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ", " << implementation << ", op "
-                         << name(op) << ", vectors " << vectors);
+                         << op_name(op) << ", vectors " << vectors);
             std::vector<T> first;
             for (int again = 0; again < 3; ++again) {
               Plan plan;

@@ -29,9 +29,9 @@ T not_a_number() {
 
 /// rows x vectors elements somewhere in an array whose gaps hold `gap`.
 template <class T>
-class Dense {
+class SpmvVectors {
  public:
-  Dense(const Context& ctx, Lie lie, int64_t rows, int64_t vectors, T gap) : rows_(rows), vectors_(vectors), gap_(gap), lie_(lie), array_(ctx, 0) {
+  SpmvVectors(const Context& ctx, Lie lie, int64_t rows, int64_t vectors, T gap) : rows_(rows), vectors_(vectors), gap_(gap), lie_(lie), array_(ctx, 0) {
     switch (lie) {
       case Lie::vector: row_ = 1; break;
       case Lie::strided_vector: row_ = 3; break;
@@ -86,7 +86,7 @@ class Dense {
   View view_;
 };
 
-inline const char* name(kkc_op_t op) {
+inline const char* op_name(kkc_op_t op) {
   constexpr const char* names[] = {"", "N", "T", "conj", "H"};
   return names[op];
 }
@@ -127,7 +127,7 @@ struct SpmvCase {
   }
   std::string text() const {
     std::ostringstream out;
-    out << "op " << name(op) << ", index pair " << pair << ", base " << base << ", x " << name(x_lie) << ", y " << name(y_lie) << ", vectors "
+    out << "op " << op_name(op) << ", index pair " << pair << ", base " << base << ", x " << name(x_lie) << ", y " << name(y_lie) << ", vectors "
         << vectors << ", alpha " << alpha << ", beta " << beta << ", " << options();
     return out.str();
   }
@@ -150,7 +150,7 @@ std::optional<std::string> run_case(const Context& ctx, const SpmvCase<T>& c, co
   if (c.beta == T{}) std::fill(y_host.begin(), y_host.end(), not_a_number<T>());
 
   DeviceCsr<T> A_device(ctx, as_planned, c.pair, c.base);
-  Dense<T> x(ctx, c.x_lie, x_rows, c.vectors, not_a_number<T>()), y(ctx, c.y_lie, y_rows, c.vectors, T(77));
+  SpmvVectors<T> x(ctx, c.x_lie, x_rows, c.vectors, not_a_number<T>()), y(ctx, c.y_lie, y_rows, c.vectors, T(77));
   x.set(x_host);
   y.set(y_host);
   Plan plan;
