@@ -23,23 +23,28 @@ const char* checked_text(const char* text, const char* argument) {
 extern "C" {
 
 kkc_status_t kkc_csr_create(kkc_context_t* ctx, int64_t rows, int64_t cols, int64_t nnz, kkc_index_pair_t index_pair,
-                            kkc_scalar_t scalar, int32_t base, const void* row_offsets, const void* col_indices, void* values,
-                            kkc_matrix_t** A) {
+                            kkc_scalar_t scalar, int32_t base, const void* row_offsets, const void* col_indices,
+                            void* values, kkc_matrix_t** A) {
   return guard(
       [&] {
         const auto context = as<Context>(ctx, "ctx");
-        give(Matrix::wrap(*context, valid_csr(rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, values)), A);
+        give(Matrix::wrap(*context,
+                          valid_csr(rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, values)),
+             A);
       },
       out(A, "A"));
 }
 
-kkc_status_t kkc_csr_create_copy(kkc_context_t* ctx, int64_t rows, int64_t cols, int64_t nnz, kkc_index_pair_t index_pair,
-                                 kkc_scalar_t scalar, int32_t base, const void* row_offsets, const void* col_indices,
-                                 const void* values, kkc_matrix_t** A) {
+kkc_status_t kkc_csr_create_copy(kkc_context_t* ctx, int64_t rows, int64_t cols, int64_t nnz,
+                                 kkc_index_pair_t index_pair, kkc_scalar_t scalar, int32_t base,
+                                 const void* row_offsets, const void* col_indices, const void* values,
+                                 kkc_matrix_t** A) {
   return guard(
       [&] {
         const auto context = as<Context>(ctx, "ctx");
-        give(Matrix::copy_of_host(*context, valid_csr(rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, values)), A);
+        give(Matrix::copy_of_host(
+                 *context, valid_csr(rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, values)),
+             A);
       },
       out(A, "A"));
 }
@@ -48,8 +53,9 @@ kkc_status_t kkc_csr_set_pointers(kkc_matrix_t* A, const void* row_offsets, cons
   return guard([&] { as<Matrix>(A, "A")->set_pointers(row_offsets, col_indices, values); });
 }
 
-kkc_status_t kkc_csr_get(const kkc_matrix_t* A, int64_t* rows, int64_t* cols, int64_t* nnz, kkc_index_pair_t* index_pair,
-                         kkc_scalar_t* scalar, int32_t* base, const void** row_offsets, const void** col_indices, void** values) {
+kkc_status_t kkc_csr_get(const kkc_matrix_t* A, int64_t* rows, int64_t* cols, int64_t* nnz,
+                         kkc_index_pair_t* index_pair, kkc_scalar_t* scalar, int32_t* base, const void** row_offsets,
+                         const void** col_indices, void** values) {
   return guard(
       [&] {
         const CsrRef& a = as<Matrix>(A, "A")->ref();
@@ -63,8 +69,8 @@ kkc_status_t kkc_csr_get(const kkc_matrix_t* A, int64_t* rows, int64_t* cols, in
         if (col_indices != nullptr) *col_indices = a.indices;
         if (values != nullptr) *values = const_cast<void*>(a.values);
       },
-      optional_out(rows), optional_out(cols), optional_out(nnz), optional_out(index_pair), optional_out(scalar), optional_out(base),
-      optional_out(row_offsets), optional_out(col_indices), optional_out(values));
+      optional_out(rows), optional_out(cols), optional_out(nnz), optional_out(index_pair), optional_out(scalar),
+      optional_out(base), optional_out(row_offsets), optional_out(col_indices), optional_out(values));
 }
 
 kkc_status_t kkc_matrix_copy(kkc_context_t* ctx, const kkc_matrix_t* A, kkc_matrix_t** copy) {
@@ -97,7 +103,8 @@ kkc_status_t kkc_matrix_info(kkc_matrix_t* A, const char** json) {
 
 kkc_status_t kkc_matrix_destroy(kkc_matrix_t* A) { return destroy<Matrix>(A, "A"); }
 
-kkc_status_t kkc_matrix_read(kkc_context_t* ctx, const char* path, kkc_index_pair_t index_pair, kkc_scalar_t scalar, kkc_matrix_t** A) {
+kkc_status_t kkc_matrix_read(kkc_context_t* ctx, const char* path, kkc_index_pair_t index_pair, kkc_scalar_t scalar,
+                             kkc_matrix_t** A) {
   return guard(
       [&] {
         const auto context = as<Context>(ctx, "ctx");
@@ -117,7 +124,8 @@ kkc_status_t kkc_matrix_write(const kkc_matrix_t* A, const char* path, const kkc
   });
 }
 
-kkc_status_t kkc_view_read(kkc_context_t* ctx, const char* path, kkc_scalar_t scalar, kkc_layout_t layout, kkc_view_t** view) {
+kkc_status_t kkc_view_read(kkc_context_t* ctx, const char* path, kkc_scalar_t scalar, kkc_layout_t layout,
+                           kkc_view_t** view) {
   return guard(
       [&] {
         const auto context = as<Context>(ctx, "ctx");
@@ -134,8 +142,8 @@ kkc_status_t kkc_view_write(kkc_context_t* ctx, const kkc_view_t* view, const ch
   });
 }
 
-kkc_status_t kkc_matrix_generate(kkc_context_t* ctx, const char* name, const kkc_options_t* options, kkc_index_pair_t index_pair,
-                                 kkc_scalar_t scalar, kkc_matrix_t** A) {
+kkc_status_t kkc_matrix_generate(kkc_context_t* ctx, const char* name, const kkc_options_t* options,
+                                 kkc_index_pair_t index_pair, kkc_scalar_t scalar, kkc_matrix_t** A) {
   return guard(
       [&] {
         const auto context = as<Context>(ctx, "ctx");

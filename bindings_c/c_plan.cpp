@@ -10,19 +10,23 @@ using namespace kkc;
 
 extern "C" {
 
-kkc_status_t kkc_query_support(kkc_device_t device, const char* operation, kkc_index_pair_t index_pair, kkc_scalar_t scalar, int32_t* yes) {
-  return guard([&] { *yes = supports(valid_device(device, "device"), operation, index_pair, scalar) ? 1 : 0; }, out(yes, "yes"));
+kkc_status_t kkc_query_support(kkc_device_t device, const char* operation, kkc_index_pair_t index_pair,
+                               kkc_scalar_t scalar, int32_t* yes) {
+  return guard([&] { *yes = supports(valid_device(device, "device"), operation, index_pair, scalar) ? 1 : 0; },
+               out(yes, "yes"));
 }
 
 kkc_status_t kkc_implementation_count(kkc_device_t device, const char* operation, int32_t* count) {
-  return guard([&] { *count = implementations_of(valid_device(device, "device"), operation).count; }, out(count, "count"));
+  return guard([&] { *count = implementations_of(valid_device(device, "device"), operation).count; },
+               out(count, "count"));
 }
 
 kkc_status_t kkc_implementation_name(kkc_device_t device, const char* operation, int32_t index, const char** name) {
   return guard(
       [&] {
         const OperationTable& table = implementations_of(valid_device(device, "device"), operation);
-        require(index >= 0 && index < table.count, KKC_STATUS_INDEX_OUT_OF_RANGE, "index is ", index, ", expected 0 to ", table.count - 1);
+        require(index >= 0 && index < table.count, KKC_STATUS_INDEX_OUT_OF_RANGE, "index is ", index,
+                ", expected 0 to ", table.count - 1);
         *name = table.entries[index]->name;
       },
       out(name, "name"));
@@ -42,7 +46,8 @@ kkc_status_t kkc_plan_info_copy(kkc_plan_t* plan, size_t capacity, char* buffer,
   return guard(
       [&] {
         const std::string text = as<Plan>(plan, "plan")->describe();
-        require(buffer != nullptr || capacity == 0, KKC_STATUS_NULL_POINTER, "buffer is NULL, expected room for ", capacity, " bytes");
+        require(buffer != nullptr || capacity == 0, KKC_STATUS_NULL_POINTER, "buffer is NULL, expected room for ",
+                capacity, " bytes");
         if (capacity > 0) {
           const size_t kept = std::min(text.size(), capacity - 1);
           std::memcpy(buffer, text.data(), kept);
@@ -70,7 +75,9 @@ kkc_status_t kkc_plan_check(kkc_plan_t* plan, int64_t* where, int64_t* count) {
         found = as<Plan>(plan, "plan")->check(*where, *count);
       },
       out(where, "where"), out(count, "count"));
-  return status != KKC_STATUS_SUCCESS || found == KKC_STATUS_SUCCESS ? status : failed(found, "the plan's executes since the last check met data they could not handle");
+  return status != KKC_STATUS_SUCCESS || found == KKC_STATUS_SUCCESS
+             ? status
+             : failed(found, "the plan's executes since the last check met data they could not handle");
 }
 
 kkc_status_t kkc_plan_destroy(kkc_plan_t* plan) { return destroy<Plan>(plan, "plan"); }

@@ -11,10 +11,14 @@ using namespace kkc;
 
 extern "C" {
 
-kkc_status_t kkc_view_wrap(kkc_context_t* ctx, kkc_scalar_t scalar, int32_t rank, const int64_t* extents, kkc_layout_t layout,
-                           const int64_t* strides, kkc_space_t space, void* data, kkc_view_t** view) {
-  return guard([&] { give(View::wrap(*as<Context>(ctx, "ctx"), scalar, rank, extents, layout, strides, space, data, false), view); },
-               out(view, "view"));
+kkc_status_t kkc_view_wrap(kkc_context_t* ctx, kkc_scalar_t scalar, int32_t rank, const int64_t* extents,
+                           kkc_layout_t layout, const int64_t* strides, kkc_space_t space, void* data,
+                           kkc_view_t** view) {
+  return guard(
+      [&] {
+        give(View::wrap(*as<Context>(ctx, "ctx"), scalar, rank, extents, layout, strides, space, data, false), view);
+      },
+      out(view, "view"));
 }
 
 kkc_status_t kkc_view_wrap_const(kkc_context_t* ctx, kkc_scalar_t scalar, int32_t rank, const int64_t* extents,
@@ -22,14 +26,17 @@ kkc_status_t kkc_view_wrap_const(kkc_context_t* ctx, kkc_scalar_t scalar, int32_
                                  kkc_view_t** view) {
   return guard(
       [&] {
-        give(View::wrap(*as<Context>(ctx, "ctx"), scalar, rank, extents, layout, strides, space, const_cast<void*>(data), true), view);
+        give(View::wrap(*as<Context>(ctx, "ctx"), scalar, rank, extents, layout, strides, space,
+                        const_cast<void*>(data), true),
+             view);
       },
       out(view, "view"));
 }
 
-kkc_status_t kkc_view_create(kkc_context_t* ctx, kkc_scalar_t scalar, int32_t rank, const int64_t* extents, kkc_layout_t layout,
-                             kkc_space_t space, kkc_view_t** view) {
-  return guard([&] { give(View::create(*as<Context>(ctx, "ctx"), scalar, rank, extents, layout, space), view); }, out(view, "view"));
+kkc_status_t kkc_view_create(kkc_context_t* ctx, kkc_scalar_t scalar, int32_t rank, const int64_t* extents,
+                             kkc_layout_t layout, kkc_space_t space, kkc_view_t** view) {
+  return guard([&] { give(View::create(*as<Context>(ctx, "ctx"), scalar, rank, extents, layout, space), view); },
+               out(view, "view"));
 }
 
 kkc_status_t kkc_view_mirror(kkc_context_t* ctx, const kkc_view_t* view, kkc_space_t space, kkc_view_t** mirror) {
@@ -49,8 +56,8 @@ kkc_status_t kkc_view_sub(kkc_view_t* view, const int64_t* begins, const int64_t
   return guard([&] { give(as<View>(view, "view")->sub(begins, counts), sub); }, out(sub, "sub"));
 }
 
-kkc_status_t kkc_view_get(const kkc_view_t* view, kkc_scalar_t* scalar, int32_t* rank, int64_t* extents, int64_t* strides,
-                          kkc_layout_t* layout, kkc_space_t* space, void** data) {
+kkc_status_t kkc_view_get(const kkc_view_t* view, kkc_scalar_t* scalar, int32_t* rank, int64_t* extents,
+                          int64_t* strides, kkc_layout_t* layout, kkc_space_t* space, void** data) {
   return guard(
       [&] {
         const auto v = as<View>(view, "view");
@@ -70,7 +77,9 @@ kkc_status_t kkc_view_set_pointer(kkc_view_t* view, void* data) {
 }
 
 kkc_status_t kkc_view_copy(kkc_context_t* ctx, const kkc_view_t* source, kkc_view_t* destination) {
-  return guard([&] { view_copy::execute(*as<Context>(ctx, "ctx"), *as<View>(source, "source"), *as<View>(destination, "destination")); });
+  return guard([&] {
+    view_copy::execute(*as<Context>(ctx, "ctx"), *as<View>(source, "source"), *as<View>(destination, "destination"));
+  });
 }
 
 kkc_status_t kkc_view_fill(kkc_context_t* ctx, const void* value, kkc_view_t* view) {
@@ -83,10 +92,13 @@ kkc_status_t kkc_axpby(kkc_context_t* ctx, const void* alpha, const kkc_view_t* 
   return guard([&] { axpby::execute(*as<Context>(ctx, "ctx"), alpha, *as<View>(x, "x"), beta, *as<View>(y, "y")); });
 }
 
-kkc_status_t kkc_dot(kkc_context_t* ctx, int32_t conjugate, const kkc_view_t* x, const kkc_view_t* y, kkc_view_t* result) {
+kkc_status_t kkc_dot(kkc_context_t* ctx, int32_t conjugate, const kkc_view_t* x, const kkc_view_t* y,
+                     kkc_view_t* result) {
   return guard([&] {
-    require(conjugate == 0 || conjugate == 1, KKC_STATUS_INVALID_ARGUMENT, "conjugate is ", conjugate, ", expected 0 or 1");
-    dot::execute(*as<Context>(ctx, "ctx"), conjugate == 1, *as<View>(x, "x"), *as<View>(y, "y"), *as<View>(result, "result"));
+    require(conjugate == 0 || conjugate == 1, KKC_STATUS_INVALID_ARGUMENT, "conjugate is ", conjugate,
+            ", expected 0 or 1");
+    dot::execute(*as<Context>(ctx, "ctx"), conjugate == 1, *as<View>(x, "x"), *as<View>(y, "y"),
+                 *as<View>(result, "result"));
   });
 }
 

@@ -23,7 +23,10 @@ struct Out {
   void clear() const noexcept {
     if (pointer != nullptr) *pointer = T{};
   }
-  void check() const { require(pointer != nullptr || optional, KKC_STATUS_NULL_POINTER, argument, " is NULL, expected a place for the result"); }
+  void check() const {
+    require(pointer != nullptr || optional, KKC_STATUS_NULL_POINTER, argument,
+            " is NULL, expected a place for the result");
+  }
 };
 
 template <class T>
@@ -45,7 +48,8 @@ template <class F, class... Outs>
 kkc_status_t guard(F&& f, const Outs&... outs) noexcept {
   (outs.clear(), ...);
   if (in_forked_child())
-    return failed(KKC_STATUS_WRONG_STATE, "this process is a fork of one that had used kkc; expected fork before the first use, or exec");
+    return failed(KKC_STATUS_WRONG_STATE,
+                  "this process is a fork of one that had used kkc; expected fork before the first use, or exec");
   try {
     (outs.check(), ...);
     f();
@@ -75,7 +79,8 @@ void give(std::shared_ptr<Object> object, Handle** handle) {
 template <class T>
 kkc_status_t destroy(const void* handle, const char* argument) noexcept {
   return guard([&] {
-    if (handle != nullptr && !handle_remove(handle, T::kind_tag)) fail_handle(handle, argument, T::kind_tag, handle_find(handle).get());
+    if (handle != nullptr && !handle_remove(handle, T::kind_tag))
+      fail_handle(handle, argument, T::kind_tag, handle_find(handle).get());
   });
 }
 

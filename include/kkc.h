@@ -122,7 +122,12 @@ typedef int32_t kkc_op_t;
 enum { KKC_OP_NONE = 1, KKC_OP_TRANSPOSE = 2, KKC_OP_CONJUGATE = 3, KKC_OP_HERMITIAN = 4 };
 
 typedef int32_t kkc_direction_t;
-enum { KKC_COPY_HOST_TO_DEVICE = 1, KKC_COPY_DEVICE_TO_HOST = 2, KKC_COPY_DEVICE_TO_DEVICE = 3, KKC_COPY_HOST_TO_HOST = 4 };
+enum {
+  KKC_COPY_HOST_TO_DEVICE = 1,
+  KKC_COPY_DEVICE_TO_HOST = 2,
+  KKC_COPY_DEVICE_TO_DEVICE = 3,
+  KKC_COPY_HOST_TO_HOST = 4
+};
 
 typedef struct kkc_context_s kkc_context_t;     /* a device and its stream */
 typedef struct kkc_allocator_s kkc_allocator_t; /* the caller's memory functions */
@@ -165,7 +170,8 @@ KKC_API kkc_status_t kkc_context_info(kkc_context_t *ctx, const char **json);
 typedef void *(*kkc_alloc_fn)(void *user, size_t bytes, kkc_space_t space, void *stream);
 typedef void (*kkc_free_fn)(void *user, void *ptr, size_t bytes, kkc_space_t space, void *stream);
 
-KKC_API kkc_status_t kkc_allocator_create(kkc_alloc_fn alloc, kkc_free_fn free, void *user, kkc_allocator_t **allocator);
+KKC_API kkc_status_t kkc_allocator_create(kkc_alloc_fn alloc, kkc_free_fn free, void *user,
+                                          kkc_allocator_t **allocator);
 KKC_API kkc_status_t kkc_allocator_destroy(kkc_allocator_t *allocator);
 
 /* Memory of the context's device (host memory for host devices), at a multiple of 256 bytes. 0 bytes give NULL. May
@@ -212,7 +218,8 @@ KKC_API kkc_status_t kkc_view_create(kkc_context_t *ctx, kkc_scalar_t scalar, in
                                      kkc_layout_t layout, kkc_space_t space, kkc_view_t **view);
 
 /* A new contiguous view of the same type, shape and order in `space` of ctx's device. Elements are not copied. */
-KKC_API kkc_status_t kkc_view_mirror(kkc_context_t *ctx, const kkc_view_t *view, kkc_space_t space, kkc_view_t **mirror);
+KKC_API kkc_status_t kkc_view_mirror(kkc_context_t *ctx, const kkc_view_t *view, kkc_space_t space,
+                                     kkc_view_t **mirror);
 
 /* A second handle on the same memory and shape. */
 KKC_API kkc_status_t kkc_view_retain(kkc_view_t *view, kkc_view_t **same);
@@ -255,7 +262,8 @@ KKC_API kkc_status_t kkc_csr_create_copy(kkc_context_t *ctx, int64_t rows, int64
                                          kkc_matrix_t **A);
 
 /* Lets a borrowed matrix use other arrays of the same sizes and types. Refused: matrices that own their arrays. */
-KKC_API kkc_status_t kkc_csr_set_pointers(kkc_matrix_t *A, const void *row_offsets, const void *col_indices, void *values);
+KKC_API kkc_status_t kkc_csr_set_pointers(kkc_matrix_t *A, const void *row_offsets, const void *col_indices,
+                                          void *values);
 
 /* Reads what a matrix is; any output may be NULL. The arrays lie in the matrix's device memory. */
 KKC_API kkc_status_t kkc_csr_get(const kkc_matrix_t *A, int64_t *rows, int64_t *cols, int64_t *nnz,
@@ -324,7 +332,8 @@ KKC_API kkc_status_t kkc_matrix_laplacian(kkc_context_t *ctx, const kkc_matrix_t
 /* y = alpha x + beta y for equal shapes of any rank, floating types and layouts. alpha and beta are of the element
  * type, in host memory (device memory under the context's option scalars = device). beta = 0 never reads y, alpha =
  * 0 never reads x. x may be y. */
-KKC_API kkc_status_t kkc_axpby(kkc_context_t *ctx, const void *alpha, const kkc_view_t *x, const void *beta, kkc_view_t *y);
+KKC_API kkc_status_t kkc_axpby(kkc_context_t *ctx, const void *alpha, const kkc_view_t *x, const void *beta,
+                               kkc_view_t *y);
 
 /* result = sum of x_i y_i (conjugate = 1: conj(x_i) y_i). Vectors of rank 1 give a rank-0 view; multi-vectors
  * (rank 2) give rank 1: one number a column. result has the element type. On a GPU result lies in memory that the
@@ -349,7 +358,8 @@ KKC_API kkc_status_t kkc_query_support(kkc_device_t device, const char *operatio
 /* The implementations of an operation on a device, in order of priority; the last one is the reference. Names have
  * static storage. */
 KKC_API kkc_status_t kkc_implementation_count(kkc_device_t device, const char *operation, int32_t *count);
-KKC_API kkc_status_t kkc_implementation_name(kkc_device_t device, const char *operation, int32_t index, const char **name);
+KKC_API kkc_status_t kkc_implementation_name(kkc_device_t device, const char *operation, int32_t index,
+                                             const char **name);
 
 /* JSON of what the plan decided: operation, implementation, device, types, sizes, workspace_bytes, plan_seconds,
  * passed_over (implementation: reason), and what the implementation adds. Text belongs to the plan until the next
@@ -385,8 +395,9 @@ KKC_API kkc_status_t kkc_spmv_plan(kkc_context_t *ctx, kkc_op_t op, const kkc_ma
 
 /* Executes for any A, x, y of the planned pattern, types, shapes, layouts and spaces. alpha and beta are of the
  * element type (host memory, device memory under scalars = device). beta = 0 never reads y; alpha = 0 never reads A
- * or x. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: x and y overlap; anything that differs from the plan; KKC_STATUS_WRONG_STATE when values = kept and
- * kkc_spmv_set_values has not been called. Never allocates; on a GPU only enqueues. */
+ * or x. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: x and y overlap; anything that differs
+ * from the plan; KKC_STATUS_WRONG_STATE when values = kept and kkc_spmv_set_values has not been called. Never
+ * allocates; on a GPU only enqueues. */
 KKC_API kkc_status_t kkc_spmv_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A, const kkc_view_t *x,
                                       const void *beta, kkc_view_t *y);
 

@@ -44,7 +44,8 @@ int32_t device_count(Device device) {
 const OperationTable& implementations_of(Device device, const char* operation) {
   require_known(operation);
   const OperationTable* table = find_operation(backend(device).table(), operation);
-  require(table != nullptr, KKC_STATUS_NOT_SUPPORTED, "operation \"", operation, "\" has no kernels on device ", name(device));
+  require(table != nullptr, KKC_STATUS_NOT_SUPPORTED, "operation \"", operation, "\" has no kernels on device ",
+          name(device));
   return *table;
 }
 

@@ -18,8 +18,8 @@ std::shared_ptr<Queue> open_queue(Device device, int32_t device_id, const Option
           "options: \"threads\" is ", settings.threads, " for device ", name(device), ", expected device openmp");
   Backend& devices = backend(device);
   const int32_t count = devices.count();
-  require(device_id >= 0 && device_id < count, KKC_STATUS_INVALID_ARGUMENT, "device_id is ", device_id, ", expected 0 to ",
-          count - 1, " for device ", name(device));
+  require(device_id >= 0 && device_id < count, KKC_STATUS_INVALID_ARGUMENT, "device_id is ", device_id,
+          ", expected 0 to ", count - 1, " for device ", name(device));
   std::shared_ptr<Queue> queue;
   devices.run([&] { queue = devices.open(device_id, settings); });
   return queue;
@@ -51,7 +51,8 @@ Json json_of(const Info& info) {
 Context::Context(Device device, int32_t device_id, std::shared_ptr<Allocator> allocator, const Options& options)
     : Object(kind_tag),
       memory_(std::make_shared<Memory>(open_queue(device, device_id, options), std::move(allocator))),
-      scratch_(memory_, device == Device::serial || device == Device::openmp ? Space::host : Space::device, scratch_bytes),
+      scratch_(memory_, device == Device::serial || device == Device::openmp ? Space::host : Space::device,
+               scratch_bytes),
       device_scalars_(options.choice("scalars", {"host", "device"}) == "device") {
   const std::string zeros(scratch_bytes, '\0');
   copy_and_wait(queue(), scratch_.data(), zeros.data(), scratch_bytes);
@@ -88,7 +89,8 @@ std::string to_json(const Info& info) { return json_of(info).dump(); }
 
 std::string tuning_to_json(const Context& context) {
   Json choices = Json::array();
-  for (const auto& [key, implementation] : context.tuning) choices.push_back({{"case", key}, {"implementation", implementation}});
+  for (const auto& [key, implementation] : context.tuning)
+    choices.push_back({{"case", key}, {"implementation", implementation}});
   return Json{{"kkc_tuning", 1}, {"choices", choices}}.dump();
 }
 
@@ -108,8 +110,8 @@ void tuning_from_json(Context& context, const char* text) {
 }
 
 Device valid_device(int32_t device, const char* argument) {
-  require(device >= KKC_DEVICE_SERIAL && device <= KKC_DEVICE_HIP, KKC_STATUS_INVALID_ARGUMENT, argument, " is ", device,
-          ", expected KKC_DEVICE_SERIAL (1), _OPENMP (2), _CUDA (3) or _HIP (4)");
+  require(device >= KKC_DEVICE_SERIAL && device <= KKC_DEVICE_HIP, KKC_STATUS_INVALID_ARGUMENT, argument, " is ",
+          device, ", expected KKC_DEVICE_SERIAL (1), _OPENMP (2), _CUDA (3) or _HIP (4)");
   return static_cast<Device>(device);
 }
 

@@ -39,7 +39,8 @@ class Context final : public Object {
 template <class Implementation>
 const Implementation& only_implementation(const Queue& queue, const char* operation) {
   const OperationTable* table = find_operation(queue.table(), operation);
-  require(table != nullptr && table->count > 0, KKC_STATUS_NOT_SUPPORTED, operation, " has no kernels on device ", name(queue.device()));
+  require(table != nullptr && table->count > 0, KKC_STATUS_NOT_SUPPORTED, operation, " has no kernels on device ",
+          name(queue.device()));
   return static_cast<const Implementation&>(*table->entries[0]);
 }
 

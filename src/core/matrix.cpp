@@ -16,29 +16,32 @@ void check_offsets(const CsrRef& A) {
   dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto p) {
     using Offset = typename decltype(p)::offset;
     const auto* offsets = static_cast<const Offset*>(A.offsets);
-    require(offsets[0] == A.base, KKC_STATUS_INVALID_ARGUMENT, "row_offsets[0] is ", offsets[0], ", expected the base ", A.base);
+    require(offsets[0] == A.base, KKC_STATUS_INVALID_ARGUMENT, "row_offsets[0] is ", offsets[0], ", expected the base ",
+            A.base);
     bool monotone = true;
     for (int64_t i = 0; i < A.rows; ++i) monotone &= offsets[i] <= offsets[i + 1];
     for (int64_t i = 0; !monotone && i < A.rows; ++i)
-      require(offsets[i] <= offsets[i + 1], KKC_STATUS_INVALID_ARGUMENT, "row_offsets go backwards at row ", i, ": ", offsets[i],
-              " then ", offsets[i + 1], ", expected offsets that ascend");
-    require(offsets[A.rows] == A.nnz + A.base, KKC_STATUS_INVALID_ARGUMENT, "row_offsets[", A.rows, "] is ", offsets[A.rows],
-            ", expected nnz + base = ", A.nnz + A.base);
+      require(offsets[i] <= offsets[i + 1], KKC_STATUS_INVALID_ARGUMENT, "row_offsets go backwards at row ", i, ": ",
+              offsets[i], " then ", offsets[i + 1], ", expected offsets that ascend");
+    require(offsets[A.rows] == A.nnz + A.base, KKC_STATUS_INVALID_ARGUMENT, "row_offsets[", A.rows, "] is ",
+            offsets[A.rows], ", expected nnz + base = ", A.nnz + A.base);
   });
 }
 
 void require_arrays(const CsrRef& A) {
-  require(A.offsets != nullptr || A.rows == 0, KKC_STATUS_NULL_POINTER, "row_offsets is NULL, expected ", A.rows + 1, " offsets");
-  require(A.indices != nullptr || A.nnz == 0, KKC_STATUS_NULL_POINTER, "col_indices is NULL, expected ", A.nnz, " indices");
-  require(A.values != nullptr || A.nnz == 0 || A.scalar == Scalar::none, KKC_STATUS_NULL_POINTER, "values is NULL, expected ", A.nnz,
-          " values of type ", name(A.scalar));
-  require(reinterpret_cast<uintptr_t>(A.offsets) % offset_size(A.pair) == 0, KKC_STATUS_INVALID_ARGUMENT, "row_offsets is ", A.offsets,
-          ", expected a multiple of ", offset_size(A.pair));
-  require(reinterpret_cast<uintptr_t>(A.indices) % ordinal_size(A.pair) == 0, KKC_STATUS_INVALID_ARGUMENT, "col_indices is ", A.indices,
-          ", expected a multiple of ", ordinal_size(A.pair));
+  require(A.offsets != nullptr || A.rows == 0, KKC_STATUS_NULL_POINTER, "row_offsets is NULL, expected ", A.rows + 1,
+          " offsets");
+  require(A.indices != nullptr || A.nnz == 0, KKC_STATUS_NULL_POINTER, "col_indices is NULL, expected ", A.nnz,
+          " indices");
+  require(A.values != nullptr || A.nnz == 0 || A.scalar == Scalar::none, KKC_STATUS_NULL_POINTER,
+          "values is NULL, expected ", A.nnz, " values of type ", name(A.scalar));
+  require(reinterpret_cast<uintptr_t>(A.offsets) % offset_size(A.pair) == 0, KKC_STATUS_INVALID_ARGUMENT,
+          "row_offsets is ", A.offsets, ", expected a multiple of ", offset_size(A.pair));
+  require(reinterpret_cast<uintptr_t>(A.indices) % ordinal_size(A.pair) == 0, KKC_STATUS_INVALID_ARGUMENT,
+          "col_indices is ", A.indices, ", expected a multiple of ", ordinal_size(A.pair));
   const size_t part = is_complex_scalar(A.scalar) ? size_of(A.scalar) / 2 : size_of(A.scalar);
-  require(part == 0 || reinterpret_cast<uintptr_t>(A.values) % part == 0, KKC_STATUS_INVALID_ARGUMENT, "values is ", A.values,
-          ", expected a multiple of ", part);
+  require(part == 0 || reinterpret_cast<uintptr_t>(A.values) % part == 0, KKC_STATUS_INVALID_ARGUMENT, "values is ",
+          A.values, ", expected a multiple of ", part);
 }
 
 template <class T>
@@ -74,8 +77,8 @@ IndexPair valid_index_pair(int32_t pair) {
 }
 
 Scalar valid_matrix_scalar(int32_t scalar) {
-  require(scalar == KKC_TYPE_NONE || (scalar >= KKC_TYPE_F32 && scalar <= KKC_TYPE_C128), KKC_STATUS_INVALID_ARGUMENT, "scalar is ",
-          scalar, ", expected KKC_TYPE_NONE (0), F32 (4), F64 (5), C64 (6) or C128 (7)");
+  require(scalar == KKC_TYPE_NONE || (scalar >= KKC_TYPE_F32 && scalar <= KKC_TYPE_C128), KKC_STATUS_INVALID_ARGUMENT,
+          "scalar is ", scalar, ", expected KKC_TYPE_NONE (0), F32 (4), F64 (5), C64 (6) or C128 (7)");
   return static_cast<Scalar>(scalar);
 }
 
@@ -85,13 +88,19 @@ CsrRef valid_csr(int64_t rows, int64_t cols, int64_t nnz, int32_t index_pair, in
   require(cols >= 0, KKC_STATUS_INVALID_ARGUMENT, "cols is ", cols, ", expected 0 or more");
   require(nnz >= 0, KKC_STATUS_INVALID_ARGUMENT, "nnz is ", nnz, ", expected 0 or more");
   require(base == 0 || base == 1, KKC_STATUS_INVALID_ARGUMENT, "base is ", base, ", expected 0 or 1");
-  const CsrRef A{valid_index_pair(index_pair), valid_matrix_scalar(scalar), base, rows, cols, nnz, offsets, indices, values};
-  const int64_t most_index = ordinal_size(A.pair) == 4 ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int64_t>::max() / 16;
-  const int64_t most_offset = offset_size(A.pair) == 4 ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int64_t>::max() / 16;
+  const CsrRef A{
+      valid_index_pair(index_pair), valid_matrix_scalar(scalar), base, rows, cols, nnz, offsets, indices, values};
+  const int64_t most_index =
+      ordinal_size(A.pair) == 4 ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int64_t>::max() / 16;
+  const int64_t most_offset =
+      offset_size(A.pair) == 4 ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int64_t>::max() / 16;
   require(rows < most_index, KKC_STATUS_OVERFLOW, "rows is ", rows, ", more than index pair ", name(A.pair), " counts");
-  require(cols <= most_index - base, KKC_STATUS_OVERFLOW, "cols is ", cols, ", more than index pair ", name(A.pair), " counts");
-  require(nnz <= most_offset - base, KKC_STATUS_OVERFLOW, "nnz is ", nnz, ", more than index pair ", name(A.pair), " counts");
-  require(nnz == 0 || (rows > 0 && cols > 0), KKC_STATUS_INVALID_ARGUMENT, "nnz is ", nnz, ", expected 0 for a matrix of ", rows, " x ", cols);
+  require(cols <= most_index - base, KKC_STATUS_OVERFLOW, "cols is ", cols, ", more than index pair ", name(A.pair),
+          " counts");
+  require(nnz <= most_offset - base, KKC_STATUS_OVERFLOW, "nnz is ", nnz, ", more than index pair ", name(A.pair),
+          " counts");
+  require(nnz == 0 || (rows > 0 && cols > 0), KKC_STATUS_INVALID_ARGUMENT, "nnz is ", nnz,
+          ", expected 0 for a matrix of ", rows, " x ", cols);
   require_arrays(A);
   return A;
 }
@@ -172,8 +181,8 @@ HostPattern::HostPattern(const Matrix& matrix, bool with_values) : ref_(matrix.r
 
 void require_on_device(const Matrix& A, const Queue& queue, const char* argument) {
   require(A.device() == queue.device() && A.device_id() == queue.device_id(), KKC_STATUS_TYPE_MISMATCH, argument,
-          " belongs to device ", name(A.device()), " ", A.device_id(), ", expected the context's device ", name(queue.device()),
-          " ", queue.device_id());
+          " belongs to device ", name(A.device()), " ", A.device_id(), ", expected the context's device ",
+          name(queue.device()), " ", queue.device_id());
 }
 
 uint64_t pattern_fingerprint(Queue& queue, const CsrRef& A) {

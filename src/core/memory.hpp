@@ -12,7 +12,8 @@ namespace kkc {
 class Allocator final : public Object {
  public:
   static constexpr Kind kind_tag = Kind::allocator;
-  Allocator(kkc_alloc_fn alloc, kkc_free_fn free, void* user) : Object(kind_tag), alloc(alloc), free(free), user(user) {}
+  Allocator(kkc_alloc_fn alloc, kkc_free_fn free, void* user)
+      : Object(kind_tag), alloc(alloc), free(free), user(user) {}
   const kkc_alloc_fn alloc;
   const kkc_free_fn free;
   void* const user;
@@ -42,7 +43,10 @@ class Buffer {
  public:
   Buffer() = default;
   Buffer(std::shared_ptr<const Memory> memory, Space space, size_t bytes)
-      : memory_(std::move(memory)), space_(space), bytes_(bytes), data_(bytes == 0 ? nullptr : memory_->allocate(space, bytes)) {}
+      : memory_(std::move(memory)),
+        space_(space),
+        bytes_(bytes),
+        data_(bytes == 0 ? nullptr : memory_->allocate(space, bytes)) {}
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {
     Buffer moved(std::move(other));

@@ -69,7 +69,8 @@ std::shared_ptr<Object> handle_remove(const void* handle, Kind kind) {
 void fail_handle(const void* handle, const char* argument, Kind expected, const Object* found) {
   if (handle == nullptr) fail(KKC_STATUS_NULL_POINTER, argument, " is NULL, expected a ", name(expected), " handle");
   if (found != nullptr)
-    fail(KKC_STATUS_INVALID_HANDLE, argument, " is a handle of kind ", name(found->kind()), ", expected a ", name(expected));
+    fail(KKC_STATUS_INVALID_HANDLE, argument, " is a handle of kind ", name(found->kind()), ", expected a ",
+         name(expected));
   fail(KKC_STATUS_INVALID_HANDLE, argument, " is not a live handle (destroyed, or never given out by kkc), expected a ",
        name(expected));
 }

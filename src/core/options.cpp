@@ -44,13 +44,15 @@ std::shared_ptr<Options> Options::from_json(const char* text) {
     else if (value.is_boolean())
       options->set(key.c_str(), int64_t{value.get<bool>()});
     else if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
-      fail(KKC_STATUS_OVERFLOW, "json: option \"", key, "\" is ", value.get<uint64_t>(), ", which does not fit 64 signed bits");
+      fail(KKC_STATUS_OVERFLOW, "json: option \"", key, "\" is ", value.get<uint64_t>(),
+           ", which does not fit 64 signed bits");
     else if (value.is_number_integer())
       options->set(key.c_str(), value.get<int64_t>());
     else if (value.is_number_float())
       options->set(key.c_str(), value.get<double>());
     else
-      fail(KKC_STATUS_PARSE, "json: option \"", key, "\" is of JSON type ", value.type_name(), ", expected a number, text, true or false");
+      fail(KKC_STATUS_PARSE, "json: option \"", key, "\" is of JSON type ", value.type_name(),
+           ", expected a number, text, true or false");
   }
   return options;
 }
@@ -73,8 +75,8 @@ int64_t Options::integer(const std::string& key, int64_t fallback) const {
 
 int64_t Options::integer(const std::string& key, int64_t fallback, int64_t least, int64_t most) const {
   const int64_t value = integer(key, fallback);
-  require(!has(key) || (value >= least && value <= most), KKC_STATUS_INVALID_ARGUMENT, "options: \"", key, "\" is ", value,
-          ", expected ", least, " to ", most);
+  require(!has(key) || (value >= least && value <= most), KKC_STATUS_INVALID_ARGUMENT, "options: \"", key, "\" is ",
+          value, ", expected ", least, " to ", most);
   return value;
 }
 

@@ -5,7 +5,11 @@
 namespace kkc {
 
 Plan::Plan(std::shared_ptr<Context> context, std::unique_ptr<PlanState> state, PassedOver passed_over, double seconds)
-    : Object(kind_tag), context_(std::move(context)), state_(std::move(state)), passed_over_(std::move(passed_over)), seconds_(seconds) {
+    : Object(kind_tag),
+      context_(std::move(context)),
+      state_(std::move(state)),
+      passed_over_(std::move(passed_over)),
+      seconds_(seconds) {
   const bool host = context_->device() == Device::serial || context_->device() == Device::openmp;
   workspace_ = Buffer(context_->memory(), host ? Space::host : Space::device, state_->workspace_bytes());
 }
@@ -28,9 +32,11 @@ std::string Plan::describe() const {
 
 void Plan::set_workspace(void* given, size_t bytes) {
   if (given == nullptr) {
-    require(bytes == 0, KKC_STATUS_NULL_POINTER, "ptr is NULL with ", bytes, " bytes, expected 0 bytes to return to the plan's own");
+    require(bytes == 0, KKC_STATUS_NULL_POINTER, "ptr is NULL with ", bytes,
+            " bytes, expected 0 bytes to return to the plan's own");
   } else {
-    require(bytes >= workspace_bytes(), KKC_STATUS_SIZE_MISMATCH, "bytes is ", bytes, ", expected at least ", workspace_bytes());
+    require(bytes >= workspace_bytes(), KKC_STATUS_SIZE_MISMATCH, "bytes is ", bytes, ", expected at least ",
+            workspace_bytes());
     require(reinterpret_cast<uintptr_t>(given) % memory_alignment == 0, KKC_STATUS_INVALID_ARGUMENT, "ptr is ", given,
             ", expected a multiple of ", memory_alignment);
   }
@@ -48,7 +54,8 @@ kkc_status_t Plan::check(int64_t& where, int64_t& count) {
 }
 
 PlanOptions::PlanOptions(const Options& options, const char* function, std::vector<std::string> own) {
-  own.insert(own.begin(), {"implementation", "tuning", "deterministic", "values", "scalars", "checked", "max_workspace"});
+  own.insert(own.begin(),
+             {"implementation", "tuning", "deterministic", "values", "scalars", "checked", "max_workspace"});
   options.allow_only(function, own);
   implementation = options.text("implementation", "");
   measure = options.choice("tuning", {"auto", "measure"}) == "measure";

@@ -27,17 +27,20 @@ std::vector<const Implementation*> eligible(const DeviceTable& table, const char
       reason = candidate->unsupported(desc);
     if (options.implementation == candidate->name) {
       named_exists = true;
-      require(reason.empty(), KKC_STATUS_NOT_SUPPORTED, "implementation \"", candidate->name, "\" does not take this case: ", reason);
+      require(reason.empty(), KKC_STATUS_NOT_SUPPORTED, "implementation \"", candidate->name,
+              "\" does not take this case: ", reason);
     }
     if (reason.empty())
       takes.push_back(candidate);
     else
       passed_over.emplace_back(candidate->name, reason);
   }
-  require(named_exists, KKC_STATUS_UNKNOWN_OPTION, "options: \"implementation\" is \"", options.implementation, "\", expected one of ", names);
+  require(named_exists, KKC_STATUS_UNKNOWN_OPTION, "options: \"implementation\" is \"", options.implementation,
+          "\", expected one of ", names);
   if (takes.empty()) {
     std::string reasons;
-    for (const auto& [implementation, reason] : passed_over) reasons += cat(reasons.empty() ? "" : "; ", implementation, ": ", reason);
+    for (const auto& [implementation, reason] : passed_over)
+      reasons += cat(reasons.empty() ? "" : "; ", implementation, ": ", reason);
     fail(KKC_STATUS_NOT_SUPPORTED, "no implementation of ", operation, " takes this case (", reasons, ")");
   }
   return takes;

@@ -27,16 +27,8 @@ enum class Scalar : int32_t {
   c64 = KKC_TYPE_C64,
   c128 = KKC_TYPE_C128
 };
-enum class IndexPair : int32_t {
-  i32_32 = KKC_INDEX_32_32,
-  i32_64 = KKC_INDEX_32_64,
-  i64_64 = KKC_INDEX_64_64
-};
-enum class Layout : int32_t {
-  left = KKC_LAYOUT_LEFT,
-  right = KKC_LAYOUT_RIGHT,
-  strided = KKC_LAYOUT_STRIDED
-};
+enum class IndexPair : int32_t { i32_32 = KKC_INDEX_32_32, i32_64 = KKC_INDEX_32_64, i64_64 = KKC_INDEX_64_64 };
+enum class Layout : int32_t { left = KKC_LAYOUT_LEFT, right = KKC_LAYOUT_RIGHT, strided = KKC_LAYOUT_STRIDED };
 enum class Space : int32_t {
   host = KKC_SPACE_HOST,
   device = KKC_SPACE_DEVICE,

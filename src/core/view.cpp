@@ -8,7 +8,8 @@ namespace {
 
 int64_t multiply(int64_t a, int64_t b, const char* what) {
   int64_t product;
-  require(!__builtin_mul_overflow(a, b, &product), KKC_STATUS_OVERFLOW, what, " overflows 64 bits (", a, " times ", b, ")");
+  require(!__builtin_mul_overflow(a, b, &product), KKC_STATUS_OVERFLOW, what, " overflows 64 bits (", a, " times ", b,
+          ")");
   return product;
 }
 
@@ -51,7 +52,8 @@ bool has_elements(const DenseRef& ref) {
 int64_t span(const DenseRef& ref) {
   if (!has_elements(ref)) return 0;
   int64_t last = 0;
-  for (int i = 0; i < ref.rank; ++i) last = add(last, multiply(ref.extents[i] - 1, ref.strides[i], "the view's span"), "the view's span");
+  for (int i = 0; i < ref.rank; ++i)
+    last = add(last, multiply(ref.extents[i] - 1, ref.strides[i], "the view's span"), "the view's span");
   return add(last, 1, "the view's span");
 }
 
@@ -122,8 +124,8 @@ View::View(const View& other)
       read_only_(other.read_only_),
       storage_(other.storage_) {}
 
-std::shared_ptr<View> View::wrap(const Context& context, int32_t scalar, int32_t rank, const int64_t* extents, int32_t layout,
-                                 const int64_t* strides, int32_t space, void* data, bool read_only) {
+std::shared_ptr<View> View::wrap(const Context& context, int32_t scalar, int32_t rank, const int64_t* extents,
+                                 int32_t layout, const int64_t* strides, int32_t space, void* data, bool read_only) {
   std::shared_ptr<View> view(new View(context, valid_element(scalar, "scalar"), valid_layout(layout),
                                       valid_space(space, context.device()), read_only));
   DenseRef& ref = view->ref_;
@@ -138,7 +140,8 @@ std::shared_ptr<View> View::wrap(const Context& context, int32_t scalar, int32_t
       ref.strides[i] = strides[i];
     }
     require(view->layout_ == Layout::strided || ordered(ref, view->layout_), KKC_STATUS_INVALID_ARGUMENT,
-            "strides are not in the order of layout ", name(view->layout_), ", expected 1 for the contiguous extent and at least "
+            "strides are not in the order of layout ", name(view->layout_),
+            ", expected 1 for the contiguous extent and at least "
             "the span of the inner extents for each outer one");
   }
   require_addressable(ref);
@@ -150,8 +153,8 @@ std::shared_ptr<View> View::wrap(const Context& context, int32_t scalar, int32_t
   return view;
 }
 
-std::shared_ptr<View> View::create(const Context& context, int32_t scalar, int32_t rank, const int64_t* extents, int32_t layout,
-                                   int32_t space) {
+std::shared_ptr<View> View::create(const Context& context, int32_t scalar, int32_t rank, const int64_t* extents,
+                                   int32_t layout, int32_t space) {
   std::shared_ptr<View> view(new View(context, valid_element(scalar, "scalar"), valid_layout(layout),
                                       valid_space(space, context.device()), false));
   require(view->layout_ != Layout::strided, KKC_STATUS_INVALID_ARGUMENT,
@@ -160,14 +163,17 @@ std::shared_ptr<View> View::create(const Context& context, int32_t scalar, int32
   set_extents(ref, rank, extents);
   set_packed_strides(ref, view->layout_);
   require_addressable(ref);
-  view->storage_ = std::make_shared<Buffer>(context.memory(), view->space_, static_cast<size_t>(span(ref)) * size_of(ref.scalar));
+  view->storage_ =
+      std::make_shared<Buffer>(context.memory(), view->space_, static_cast<size_t>(span(ref)) * size_of(ref.scalar));
   ref.data = view->storage_->data();
   return view;
 }
 
 std::shared_ptr<View> View::mirror(const Context& context, int32_t space) const {
-  const bool left = layout_ == Layout::left || (layout_ == Layout::strided && ordered(ref_, Layout::left) && !ordered(ref_, Layout::right));
-  return create(context, static_cast<int32_t>(ref_.scalar), ref_.rank, ref_.extents, left ? KKC_LAYOUT_LEFT : KKC_LAYOUT_RIGHT, space);
+  const bool left = layout_ == Layout::left ||
+                    (layout_ == Layout::strided && ordered(ref_, Layout::left) && !ordered(ref_, Layout::right));
+  return create(context, static_cast<int32_t>(ref_.scalar), ref_.rank, ref_.extents,
+                left ? KKC_LAYOUT_LEFT : KKC_LAYOUT_RIGHT, space);
 }
 
 std::shared_ptr<View> View::sub(const int64_t* begins, const int64_t* counts) const {
@@ -180,8 +186,9 @@ std::shared_ptr<View> View::sub(const int64_t* begins, const int64_t* counts) co
   for (int i = 0; i < rank(); ++i) {
     const int64_t kept = counts[i] == -1 ? 1 : counts[i];
     require(counts[i] >= -1, KKC_STATUS_INVALID_ARGUMENT, "counts[", i, "] is ", counts[i], ", expected -1 or more");
-    require(begins[i] >= 0 && begins[i] <= extent(i) && kept <= extent(i) - begins[i], KKC_STATUS_INDEX_OUT_OF_RANGE, "elements ",
-            begins[i], " to ", begins[i], " + ", kept, " of dimension ", i, " lie outside its extent ", extent(i));
+    require(begins[i] >= 0 && begins[i] <= extent(i) && kept <= extent(i) - begins[i], KKC_STATUS_INDEX_OUT_OF_RANGE,
+            "elements ", begins[i], " to ", begins[i], " + ", kept, " of dimension ", i, " lie outside its extent ",
+            extent(i));
     offset += begins[i] * ref_.strides[i];
     if (counts[i] == -1) continue;
     ref.extents[ref.rank] = kept;
@@ -202,8 +209,8 @@ int64_t View::count() const {
 
 void View::set_pointer(void* data) {
   require(!storage_, KKC_STATUS_WRONG_STATE, "view owns its memory, expected a wrapped view");
-  require(reinterpret_cast<uintptr_t>(data) % alignment(ref_.scalar) == 0, KKC_STATUS_INVALID_ARGUMENT, "data is ", data,
-          ", expected an address aligned for type ", name(ref_.scalar));
+  require(reinterpret_cast<uintptr_t>(data) % alignment(ref_.scalar) == 0, KKC_STATUS_INVALID_ARGUMENT, "data is ",
+          data, ", expected an address aligned for type ", name(ref_.scalar));
   ref_.data = data;
 }
 
@@ -232,7 +239,8 @@ void require_usable(const View& view, const Queue& queue, const char* argument) 
 }
 
 void require_output(const View& view, const char* argument) {
-  require(!view.read_only(), KKC_STATUS_INVALID_ARGUMENT, argument, " was wrapped as const, expected a view that may be written");
+  require(!view.read_only(), KKC_STATUS_INVALID_ARGUMENT, argument,
+          " was wrapped as const, expected a view that may be written");
 }
 
 // On the path of every execute: the sentence's parts are made only when it is needed.
@@ -247,8 +255,8 @@ void require_same_shape(const View& a, const View& b, const char* name_a, const 
 }
 
 void require_same_type(const View& a, const View& b, const char* name_a, const char* name_b) {
-  require(a.scalar() == b.scalar(), KKC_STATUS_TYPE_MISMATCH, name_b, " holds ", name(b.scalar()), ", expected the type of ",
-          name_a, ", ", name(a.scalar()));
+  require(a.scalar() == b.scalar(), KKC_STATUS_TYPE_MISMATCH, name_b, " holds ", name(b.scalar()),
+          ", expected the type of ", name_a, ", ", name(a.scalar()));
 }
 
 }  // namespace kkc

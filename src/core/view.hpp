@@ -13,8 +13,8 @@ class View final : public Object {
  public:
   static constexpr Kind kind_tag = Kind::view;
 
-  static std::shared_ptr<View> wrap(const Context& context, int32_t scalar, int32_t rank, const int64_t* extents, int32_t layout,
-                                    const int64_t* strides, int32_t space, void* data, bool read_only);
+  static std::shared_ptr<View> wrap(const Context& context, int32_t scalar, int32_t rank, const int64_t* extents,
+                                    int32_t layout, const int64_t* strides, int32_t space, void* data, bool read_only);
   static std::shared_ptr<View> create(const Context& context, int32_t scalar, int32_t rank, const int64_t* extents,
                                       int32_t layout, int32_t space);
   std::shared_ptr<View> mirror(const Context& context, int32_t space) const;

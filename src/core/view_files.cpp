@@ -8,7 +8,8 @@ namespace kkc {
 std::shared_ptr<View> read_dense(const Context& context, const std::string& path, int32_t scalar, int32_t layout) {
   require(layout == KKC_LAYOUT_LEFT || layout == KKC_LAYOUT_RIGHT, KKC_STATUS_INVALID_ARGUMENT, "layout is ", layout,
           ", expected KKC_LAYOUT_LEFT (1) or _RIGHT (2)");
-  const HostDense read = read_matrix_market_dense(path, valid_element(scalar, "scalar"), static_cast<Layout>(layout), context.memory());
+  const HostDense read =
+      read_matrix_market_dense(path, valid_element(scalar, "scalar"), static_cast<Layout>(layout), context.memory());
   const bool host = context.device() == Device::serial || context.device() == Device::openmp;
   const int64_t extents[2] = {read.rows, read.cols};
   auto view = View::create(context, scalar, 2, extents, layout, host ? KKC_SPACE_HOST : KKC_SPACE_DEVICE);
@@ -18,7 +19,8 @@ std::shared_ptr<View> read_dense(const Context& context, const std::string& path
 
 void write_dense(const Context& context, const View& view, const std::string& path) {
   require_on_device(view, context.queue(), "view");
-  require(view.rank() == 1 || view.rank() == 2, KKC_STATUS_INVALID_ARGUMENT, "view has rank ", view.rank(), ", expected 1 or 2");
+  require(view.rank() == 1 || view.rank() == 2, KKC_STATUS_INVALID_ARGUMENT, "view has rank ", view.rank(),
+          ", expected 1 or 2");
   require_data(view, "view");
   DenseRef dense = view.ref();
   const auto [first, last] = view.bytes();

@@ -54,7 +54,8 @@ template <class R, class I>
 inline void gather(Pack<R, 8>& pack, const R* x, const I* i) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(R) == 8 && sizeof(I) == 4) {
-    pack = (Pack<R, 8>)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), 255, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(i)), x, 8);
+    pack = (Pack<R, 8>)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), 255,
+                                                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(i)), x, 8);
     return;
   }
   if constexpr (sizeof(R) == 8 && sizeof(I) == 8) {
@@ -68,7 +69,8 @@ inline void gather(Pack<R, 8>& pack, const R* x, const I* i) {
 #endif
 #if defined(__AVX2__)
   if constexpr (sizeof(R) == 4 && sizeof(I) == 4) {
-    pack = (Pack<R, 8>)_mm256_mask_i32gather_ps(_mm256_setzero_ps(), x, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(i)),
+    pack = (Pack<R, 8>)_mm256_mask_i32gather_ps(_mm256_setzero_ps(), x,
+                                                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(i)),
                                                 _mm256_castsi256_ps(_mm256_set1_epi32(-1)), 4);
     return;
   }

@@ -70,11 +70,11 @@ class HostBackend final : public Backend {
 void* HostQueue::allocate(Space, size_t bytes) {
   // The system's function rounds up to the alignment, and would wrap around to nothing.
   if (bytes > SIZE_MAX - memory_alignment) return nullptr;
-  return ::operator new(bytes, std::align_val_t{memory_alignment}, std::nothrow);
+  return ::operator new (bytes, std::align_val_t{memory_alignment}, std::nothrow);
 }
 
 void HostQueue::deallocate(Space, void* data, size_t) noexcept {
-  ::operator delete(data, std::align_val_t{memory_alignment});
+  ::operator delete (data, std::align_val_t{memory_alignment});
 }
 
 void HostQueue::copy(void* destination, const void* source, size_t bytes) { std::memcpy(destination, source, bytes); }

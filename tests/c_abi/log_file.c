@@ -27,7 +27,8 @@ int main(void) {
   SUCCEEDS(kkc_spmv_plan(ctx, KKC_OP_NONE, A, x, y, NULL, &plan));
   log = fopen(path, "r");
   HOLDS(log != NULL);
-  while (fgets(line, sizeof line, log) != NULL) found |= strstr(line, "spmv plan: ") != NULL && strchr(line, '(') != NULL;
+  while (fgets(line, sizeof line, log) != NULL)
+    found |= strstr(line, "spmv plan: ") != NULL && strchr(line, '(') != NULL;
   fclose(log);
   unlink(path);
   HOLDS(found);

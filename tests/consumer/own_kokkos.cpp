@@ -7,7 +7,8 @@ extern "C" int use_kkc(int argc, char** argv);
 static bool own_sum_is_right() {
   const int n = 100000;
   Kokkos::View<double*> v("v", n);
-  Kokkos::parallel_for(n, KOKKOS_LAMBDA(int i) { v(i) = i; });
+  Kokkos::parallel_for(
+      n, KOKKOS_LAMBDA(int i) { v(i) = i; });
   double sum = 0;
   Kokkos::parallel_reduce(
       n, KOKKOS_LAMBDA(int i, double& s) { s += v(i); }, sum);

@@ -9,47 +9,47 @@
 #include "kkc.h"
 
 struct functions {
-  const char *(*last_error)(void);
-  kkc_status_t (*context_create)(kkc_device_t, int32_t, kkc_allocator_t *, const kkc_options_t *, kkc_context_t **);
-  kkc_status_t (*context_destroy)(kkc_context_t *);
-  kkc_status_t (*csr_create)(kkc_context_t *, int64_t, int64_t, int64_t, kkc_index_pair_t, kkc_scalar_t, int32_t,
-                             const void *, const void *, void *, kkc_matrix_t **);
-  kkc_status_t (*matrix_destroy)(kkc_matrix_t *);
-  kkc_status_t (*view_wrap)(kkc_context_t *, kkc_scalar_t, int32_t, const int64_t *, kkc_layout_t, const int64_t *,
-                            kkc_space_t, void *, kkc_view_t **);
-  kkc_status_t (*view_destroy)(kkc_view_t *);
-  kkc_status_t (*spmv_plan)(kkc_context_t *, kkc_op_t, const kkc_matrix_t *, const kkc_view_t *, const kkc_view_t *,
-                            const kkc_options_t *, kkc_plan_t **);
-  kkc_status_t (*spmv_execute)(kkc_plan_t *, const void *, const kkc_matrix_t *, const kkc_view_t *, const void *,
-                               kkc_view_t *);
-  kkc_status_t (*plan_destroy)(kkc_plan_t *);
+  const char* (*last_error)(void);
+  kkc_status_t (*context_create)(kkc_device_t, int32_t, kkc_allocator_t*, const kkc_options_t*, kkc_context_t**);
+  kkc_status_t (*context_destroy)(kkc_context_t*);
+  kkc_status_t (*csr_create)(kkc_context_t*, int64_t, int64_t, int64_t, kkc_index_pair_t, kkc_scalar_t, int32_t,
+                             const void*, const void*, void*, kkc_matrix_t**);
+  kkc_status_t (*matrix_destroy)(kkc_matrix_t*);
+  kkc_status_t (*view_wrap)(kkc_context_t*, kkc_scalar_t, int32_t, const int64_t*, kkc_layout_t, const int64_t*,
+                            kkc_space_t, void*, kkc_view_t**);
+  kkc_status_t (*view_destroy)(kkc_view_t*);
+  kkc_status_t (*spmv_plan)(kkc_context_t*, kkc_op_t, const kkc_matrix_t*, const kkc_view_t*, const kkc_view_t*,
+                            const kkc_options_t*, kkc_plan_t**);
+  kkc_status_t (*spmv_execute)(kkc_plan_t*, const void*, const kkc_matrix_t*, const kkc_view_t*, const void*,
+                               kkc_view_t*);
+  kkc_status_t (*plan_destroy)(kkc_plan_t*);
 };
 
 /* The functions that the program is linked with. */
-#define LINKED_FUNCTIONS                                                                                      \
-  {                                                                                                           \
+#define LINKED_FUNCTIONS                                                                                        \
+  {                                                                                                             \
     kkc_last_error, kkc_context_create, kkc_context_destroy, kkc_csr_create, kkc_matrix_destroy, kkc_view_wrap, \
-        kkc_view_destroy, kkc_spmv_plan, kkc_spmv_execute, kkc_plan_destroy                                   \
+        kkc_view_destroy, kkc_spmv_plan, kkc_spmv_execute, kkc_plan_destroy                                     \
   }
 
-#define TRY(call)                                        \
-  do {                                                   \
-    if ((call) != KKC_STATUS_SUCCESS) {                  \
+#define TRY(call)                                          \
+  do {                                                     \
+    if ((call) != KKC_STATUS_SUCCESS) {                    \
       fprintf(stderr, "%s: %s\n", #call, f->last_error()); \
-      return 1;                                          \
-    }                                                    \
+      return 1;                                            \
+    }                                                      \
   } while (0)
 
-static int product_on(const struct functions *f, kkc_device_t device) {
+static int product_on(const struct functions* f, kkc_device_t device) {
   enum { n = 1000 };
   static int32_t offsets[n + 1], columns[3 * n];
   static double values[3 * n], x[n], y[n];
   const int64_t extent = n;
   const double one = 1, zero = 0;
-  kkc_context_t *ctx;
-  kkc_matrix_t *A;
+  kkc_context_t* ctx;
+  kkc_matrix_t* A;
   kkc_view_t *vx, *vy;
-  kkc_plan_t *plan;
+  kkc_plan_t* plan;
   int32_t i, j, nnz = 0;
   for (i = 0; i < n; ++i) {
     for (j = i - 1; j <= i + 1; ++j) {
@@ -80,7 +80,7 @@ static int product_on(const struct functions *f, kkc_device_t device) {
   return 0;
 }
 
-static int product(const struct functions *f) {
+static int product(const struct functions* f) {
   return product_on(f, KKC_DEVICE_SERIAL) != 0 || product_on(f, KKC_DEVICE_OPENMP) != 0;
 }
 

@@ -4,17 +4,17 @@
 
 #include "product.h"
 
-static int load(void *library, const char *name, void *function) {
-  void *symbol = dlsym(library, name);
+static int load(void* library, const char* name, void* function) {
+  void* symbol = dlsym(library, name);
   if (symbol == NULL) return fprintf(stderr, "%s\n", dlerror());
   memcpy(function, &symbol, sizeof symbol);
   return 0;
 }
 
-int use_kkc(int argc, char **argv) {
+int use_kkc(int argc, char** argv) {
   struct functions f;
   int status;
-  void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+  void* library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
   if (library == NULL) {
     fprintf(stderr, "%s\n", argc > 1 ? dlerror() : "usage: consumer_dlopen libkkc.so");
     return 1;

@@ -70,7 +70,8 @@ TEST_CASE("context: handles that are not contexts are refused, never followed", 
     CHECK(kkc_context_synchronize(as_context(static_cast<kkc_view_t*>(view))) == KKC_STATUS_INVALID_HANDLE);
     CHECK(kkc_context_synchronize(as_context(static_cast<kkc_options_t*>(options))) == KKC_STATUS_INVALID_HANDLE);
     CHECK(kkc_context_synchronize(as_context(random)) == KKC_STATUS_INVALID_HANDLE);
-    CHECK(kkc_context_synchronize(as_context(reinterpret_cast<void*>(uintptr_t{0xdeadbeef}))) == KKC_STATUS_INVALID_HANDLE);
+    CHECK(kkc_context_synchronize(as_context(reinterpret_cast<void*>(uintptr_t{0xdeadbeef}))) ==
+          KKC_STATUS_INVALID_HANDLE);
     CHECK(kkc_context_destroy(as_context(static_cast<kkc_view_t*>(view))) == KKC_STATUS_INVALID_HANDLE);
     CHECK(kkc_context_destroy(nullptr) == KKC_STATUS_SUCCESS);
     Context second(device);

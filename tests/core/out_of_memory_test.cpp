@@ -46,7 +46,8 @@ struct Step {
 }  // namespace
 
 TEST_CASE("memory: every allocation may fail", "[core][memory]") {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("kkc_out_of_memory_" + std::to_string(seed()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("kkc_out_of_memory_" + std::to_string(seed()));
   std::filesystem::create_directory(folder);
   const std::string matrix_file = (folder / "a.mtx").string(), view_file = (folder / "v.mtx").string();
   for (const kkc_device_t device : devices()) {
@@ -90,25 +91,55 @@ TEST_CASE("memory: every allocation may fail", "[core][memory]") {
         size_t next_plan = 0;
         std::vector<Step> steps{
             {"malloc", [&] { return kkc_malloc(with, 1000, &raw); }},
-            {"view_wrap x", [&] { return kkc_view_wrap(with, KKC_TYPE_F64, 1, &extent, KKC_LAYOUT_LEFT, nullptr, KKC_SPACE_HOST, x.data(), x_view.out()); }},
-            {"view_wrap y", [&] { return kkc_view_wrap(with, KKC_TYPE_F64, 1, &extent, KKC_LAYOUT_LEFT, nullptr, KKC_SPACE_HOST, y.data(), y_view.out()); }},
-            {"view_create", [&] { return kkc_view_create(with, KKC_TYPE_F64, 2, two, KKC_LAYOUT_LEFT, KKC_SPACE_HOST, created_view.out()); }},
-            {"view_create", [&] { return kkc_view_create(with, KKC_TYPE_F64, 2, two, KKC_LAYOUT_LEFT, KKC_SPACE_HOST, multi_x.out()); }},
-            {"view_create", [&] { return kkc_view_create(with, KKC_TYPE_F64, 2, two, KKC_LAYOUT_LEFT, KKC_SPACE_HOST, multi_y.out()); }},
+            {"view_wrap x",
+             [&] {
+               return kkc_view_wrap(with, KKC_TYPE_F64, 1, &extent, KKC_LAYOUT_LEFT, nullptr, KKC_SPACE_HOST, x.data(),
+                                    x_view.out());
+             }},
+            {"view_wrap y",
+             [&] {
+               return kkc_view_wrap(with, KKC_TYPE_F64, 1, &extent, KKC_LAYOUT_LEFT, nullptr, KKC_SPACE_HOST, y.data(),
+                                    y_view.out());
+             }},
+            {"view_create",
+             [&] {
+               return kkc_view_create(with, KKC_TYPE_F64, 2, two, KKC_LAYOUT_LEFT, KKC_SPACE_HOST, created_view.out());
+             }},
+            {"view_create",
+             [&] {
+               return kkc_view_create(with, KKC_TYPE_F64, 2, two, KKC_LAYOUT_LEFT, KKC_SPACE_HOST, multi_x.out());
+             }},
+            {"view_create",
+             [&] {
+               return kkc_view_create(with, KKC_TYPE_F64, 2, two, KKC_LAYOUT_LEFT, KKC_SPACE_HOST, multi_y.out());
+             }},
             {"view_mirror", [&] { return kkc_view_mirror(with, created_view, KKC_SPACE_HOST, mirror.out()); }},
             {"view_fill", [&] { return kkc_view_fill(with, &one, created_view); }},
             {"view_fill", [&] { return kkc_view_fill(with, &one, multi_x); }},
             {"view_copy", [&] { return kkc_view_copy(with, created_view, mirror); }},
-            {"result", [&] { return kkc_view_create(with, KKC_TYPE_F64, 0, nullptr, KKC_LAYOUT_LEFT, KKC_SPACE_HOST, result.out()); }},
+            {"result",
+             [&] {
+               return kkc_view_create(with, KKC_TYPE_F64, 0, nullptr, KKC_LAYOUT_LEFT, KKC_SPACE_HOST, result.out());
+             }},
             {"dot", [&] { return kkc_dot(with, 0, x_view, x_view, result); }},
             {"norm2", [&] { return kkc_norm2(with, x_view, result); }},
             {"axpby", [&] { return kkc_axpby(with, &one, x_view, &zero, y_view); }},
             {"csr_create",
-             [&] { return kkc_csr_create(with, 64, 64, 128, KKC_INDEX_32_32, KKC_TYPE_F64, 0, offsets.data(), indices.data(), values.data(), borrowed.out()); }},
+             [&] {
+               return kkc_csr_create(with, 64, 64, 128, KKC_INDEX_32_32, KKC_TYPE_F64, 0, offsets.data(),
+                                     indices.data(), values.data(), borrowed.out());
+             }},
             {"csr_create_copy",
-             [&] { return kkc_csr_create_copy(with, 64, 64, 128, KKC_INDEX_32_32, KKC_TYPE_F64, 0, offsets.data(), indices.data(), values.data(), copied.out()); }},
+             [&] {
+               return kkc_csr_create_copy(with, 64, 64, 128, KKC_INDEX_32_32, KKC_TYPE_F64, 0, offsets.data(),
+                                          indices.data(), values.data(), copied.out());
+             }},
             {"matrix_copy", [&] { return kkc_matrix_copy(with, copied, again.out()); }},
-            {"matrix_generate", [&] { return kkc_matrix_generate(with, "lap2d5", Options(R"({"nx": 9, "ny": 7})"), KKC_INDEX_32_32, KKC_TYPE_F64, generated.out()); }},
+            {"matrix_generate",
+             [&] {
+               return kkc_matrix_generate(with, "lap2d5", Options(R"({"nx": 9, "ny": 7})"), KKC_INDEX_32_32,
+                                          KKC_TYPE_F64, generated.out());
+             }},
             {"matrix_laplacian", [&] { return kkc_matrix_laplacian(with, copied, 1.0, laplacian.out()); }},
             {"matrix_validate",
              [&] {
@@ -121,19 +152,29 @@ TEST_CASE("memory: every allocation may fail", "[core][memory]") {
                return kkc_matrix_info(copied, &json);
              }},
             {"matrix_write", [&] { return kkc_matrix_write(copied, matrix_file.c_str(), nullptr); }},
-            {"matrix_read", [&] { return kkc_matrix_read(with, matrix_file.c_str(), KKC_INDEX_32_32, KKC_TYPE_F64, from_file.out()); }},
+            {"matrix_read",
+             [&] {
+               return kkc_matrix_read(with, matrix_file.c_str(), KKC_INDEX_32_32, KKC_TYPE_F64, from_file.out());
+             }},
             {"view_write", [&] { return kkc_view_write(with, multi_x, view_file.c_str()); }},
-            {"view_read", [&] { return kkc_view_read(with, view_file.c_str(), KKC_TYPE_F64, KKC_LAYOUT_RIGHT, read_view.out()); }},
+            {"view_read",
+             [&] { return kkc_view_read(with, view_file.c_str(), KKC_TYPE_F64, KKC_LAYOUT_RIGHT, read_view.out()); }},
         };
         const auto plan_step = [&](kkc_op_t op, const char* options, bool multi) {
           const size_t at = next_plan++;
           steps.push_back({options, [&, op, options, multi, at] {
-                             return kkc_spmv_plan(with, op, copied, multi ? multi_x : x_view, multi ? multi_y : y_view, Options(options), plans[at].out());
+                             return kkc_spmv_plan(with, op, copied, multi ? multi_x : x_view, multi ? multi_y : y_view,
+                                                  Options(options), plans[at].out());
                            }});
           steps.push_back({"set_values", [&, at, options] {
-                             return std::string(options).find("kept") == std::string::npos ? KKC_STATUS_SUCCESS : kkc_spmv_set_values(plans[at], copied);
+                             return std::string(options).find("kept") == std::string::npos
+                                        ? KKC_STATUS_SUCCESS
+                                        : kkc_spmv_set_values(plans[at], copied);
                            }});
-          steps.push_back({"execute", [&, at, multi] { return kkc_spmv_execute(plans[at], &one, copied, multi ? multi_x : x_view, &zero, multi ? multi_y : y_view); }});
+          steps.push_back({"execute", [&, at, multi] {
+                             return kkc_spmv_execute(plans[at], &one, copied, multi ? multi_x : x_view, &zero,
+                                                     multi ? multi_y : y_view);
+                           }});
         };
         plan_step(KKC_OP_NONE, "{}", false);
         plan_step(KKC_OP_NONE, "{}", true);
@@ -159,7 +200,9 @@ TEST_CASE("memory: every allocation may fail", "[core][memory]") {
         }
         // Still right after whatever failed.
         ok(kkc_spmv_execute(plans[0], &one, copied, x_view, &zero, y_view));
-        for (int row = 0; row < 64; ++row) REQUIRE(y[static_cast<size_t>(row)] == values[2 * static_cast<size_t>(row)] + values[2 * static_cast<size_t>(row) + 1]);
+        for (int row = 0; row < 64; ++row)
+          REQUIRE(y[static_cast<size_t>(row)] ==
+                  values[2 * static_cast<size_t>(row)] + values[2 * static_cast<size_t>(row) + 1]);
         ok(kkc_free(with, raw));
       }
       CHECK(purse.blocks == 0);

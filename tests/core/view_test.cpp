@@ -15,7 +15,9 @@ struct Facts {
   kkc_layout_t layout = 0;
   kkc_space_t space = 0;
   void* data = nullptr;
-  explicit Facts(const kkc_view_t* view) { ok(kkc_view_get(view, &scalar, &rank, extents, strides, &layout, &space, &data)); }
+  explicit Facts(const kkc_view_t* view) {
+    ok(kkc_view_get(view, &scalar, &rank, extents, strides, &layout, &space, &data));
+  }
 };
 
 }  // namespace
@@ -50,10 +52,12 @@ TEST_CASE("view: bad shapes are refused", "[core][view]") {
     INFO(name(device));
     const Context ctx(device);
     const Array<double> data(ctx, size_t{100});
-    const auto status = [&](kkc_scalar_t scalar, const std::vector<int64_t>& extents, kkc_layout_t layout, const std::vector<int64_t>& strides) {
+    const auto status = [&](kkc_scalar_t scalar, const std::vector<int64_t>& extents, kkc_layout_t layout,
+                            const std::vector<int64_t>& strides) {
       View view;
-      const kkc_status_t s = kkc_view_wrap(ctx, scalar, static_cast<int32_t>(extents.size()), extents.empty() ? nullptr : extents.data(), layout,
-                                           strides.empty() ? nullptr : strides.data(), native_space(ctx), data.data(), view.out());
+      const kkc_status_t s =
+          kkc_view_wrap(ctx, scalar, static_cast<int32_t>(extents.size()), extents.empty() ? nullptr : extents.data(),
+                        layout, strides.empty() ? nullptr : strides.data(), native_space(ctx), data.data(), view.out());
       CHECK((s == KKC_STATUS_SUCCESS) == (view != nullptr));
       if (s != KKC_STATUS_SUCCESS) CHECK(std::string(kkc_last_error()).size() > 10);
       return s;
@@ -74,12 +78,17 @@ TEST_CASE("view: bad shapes are refused", "[core][view]") {
     CHECK(status(KKC_TYPE_F64, {1, 1, 1, 1, 1, 1, 1, 1, 1}, KKC_LAYOUT_LEFT, {}) != KKC_STATUS_SUCCESS);
     View view;
     const int64_t three = 3;
-    CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, -1, &three, KKC_LAYOUT_LEFT, nullptr, native_space(ctx), data.data(), view.out()) != KKC_STATUS_SUCCESS);
-    CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, 1, nullptr, KKC_LAYOUT_LEFT, nullptr, native_space(ctx), data.data(), view.out()) == KKC_STATUS_NULL_POINTER);
-    CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, 1, &three, KKC_LAYOUT_LEFT, nullptr, 9, data.data(), view.out()) != KKC_STATUS_SUCCESS);
-    CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, 1, &three, KKC_LAYOUT_LEFT, nullptr, native_space(ctx), data.data(), nullptr) == KKC_STATUS_NULL_POINTER);
+    CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, -1, &three, KKC_LAYOUT_LEFT, nullptr, native_space(ctx), data.data(),
+                        view.out()) != KKC_STATUS_SUCCESS);
+    CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, 1, nullptr, KKC_LAYOUT_LEFT, nullptr, native_space(ctx), data.data(),
+                        view.out()) == KKC_STATUS_NULL_POINTER);
+    CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, 1, &three, KKC_LAYOUT_LEFT, nullptr, 9, data.data(), view.out()) !=
+          KKC_STATUS_SUCCESS);
+    CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, 1, &three, KKC_LAYOUT_LEFT, nullptr, native_space(ctx), data.data(),
+                        nullptr) == KKC_STATUS_NULL_POINTER);
     if (!is_gpu(device))
-      CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, 1, &three, KKC_LAYOUT_LEFT, nullptr, KKC_SPACE_DEVICE, data.data(), view.out()) != KKC_STATUS_SUCCESS);
+      CHECK(kkc_view_wrap(ctx, KKC_TYPE_F64, 1, &three, KKC_LAYOUT_LEFT, nullptr, KKC_SPACE_DEVICE, data.data(),
+                          view.out()) != KKC_STATUS_SUCCESS);
   }
 }
 

@@ -50,7 +50,8 @@ void check(kkc_status_t status) {
 }
 
 kkc_options_t* make_options(Bytes& in) {
-  static constexpr const char* keys[] = {"implementation", "tuning", "deterministic", "values", "transpose", "checked", "max_workspace", "bogus", "size", "nx"};
+  static constexpr const char* keys[] = {"implementation", "tuning",        "deterministic", "values", "transpose",
+                                         "checked",        "max_workspace", "bogus",         "size",   "nx"};
   static constexpr const char* texts[] = {"reference", "measure", "kept", "small", "", "none"};
   kkc_options_t* options = nullptr;
   if (kkc_options_create(&options) != KKC_STATUS_SUCCESS) std::abort();
@@ -82,9 +83,11 @@ kkc_view_t* make_view(World& world, Bytes& in) {
   if (in.below(2) == 0)
     status = kkc_view_create(ctx, scalar, rank, extents, layout, space, &view);
   else if (in.below(2) == 0)
-    status = kkc_view_wrap(ctx, scalar, rank, extents, layout, layout == KKC_LAYOUT_STRIDED ? strides : nullptr, space, lend ? world.numbers : nullptr, &view);
+    status = kkc_view_wrap(ctx, scalar, rank, extents, layout, layout == KKC_LAYOUT_STRIDED ? strides : nullptr, space,
+                           lend ? world.numbers : nullptr, &view);
   else
-    status = kkc_view_wrap_const(ctx, scalar, rank, extents, layout, layout == KKC_LAYOUT_STRIDED ? strides : nullptr, space, lend ? world.numbers : nullptr, &view);
+    status = kkc_view_wrap_const(ctx, scalar, rank, extents, layout, layout == KKC_LAYOUT_STRIDED ? strides : nullptr,
+                                 space, lend ? world.numbers : nullptr, &view);
   check(status);
   world.keep(status, view);
   return view;
@@ -110,7 +113,8 @@ void make_matrix(World& world, Bytes& in) {
     if (in.below(2) == 0)
       for (int i = 0; i < 32; ++i) world.offsets[i] = i;
     const int64_t rows = in.size() % 24, cols = in.size(), nnz = in.size() % 33;
-    status = kkc_csr_create_copy(ctx, rows, cols, nnz, KKC_INDEX_32_32, scalar, in.below(3), world.offsets, world.indices, world.numbers, &A);
+    status = kkc_csr_create_copy(ctx, rows, cols, nnz, KKC_INDEX_32_32, scalar, in.below(3), world.offsets,
+                                 world.indices, world.numbers, &A);
   }
   check(status);
   world.keep(status, A);
@@ -121,7 +125,8 @@ void step(World& world, Bytes& in) {
   switch (in.below(16)) {
     case 0: {
       kkc_context_t* ctx = nullptr;
-      const kkc_status_t status = kkc_context_create(in.below(6), in.below(3) - 1, world.pick<kkc_allocator_t>(in), nullptr, &ctx);
+      const kkc_status_t status =
+          kkc_context_create(in.below(6), in.below(3) - 1, world.pick<kkc_allocator_t>(in), nullptr, &ctx);
       check(status);
       world.keep(status, ctx);
       break;
@@ -135,15 +140,17 @@ void step(World& world, Bytes& in) {
     case 7: {
       kkc_plan_t* plan = nullptr;
       kkc_options_t* options = make_options(in);
-      const kkc_status_t status = kkc_spmv_plan(world.pick<kkc_context_t>(in), in.below(6), world.pick<kkc_matrix_t>(in),
-                                                world.pick<kkc_view_t>(in), world.pick<kkc_view_t>(in), in.below(2) == 0 ? options : nullptr, &plan);
+      const kkc_status_t status = kkc_spmv_plan(
+          world.pick<kkc_context_t>(in), in.below(6), world.pick<kkc_matrix_t>(in), world.pick<kkc_view_t>(in),
+          world.pick<kkc_view_t>(in), in.below(2) == 0 ? options : nullptr, &plan);
       check(status);
       world.keep(status, plan);
       check(kkc_options_destroy(options));
       break;
     }
     case 8:
-      check(kkc_spmv_execute(world.pick<kkc_plan_t>(in), alpha, world.pick<kkc_matrix_t>(in), world.pick<kkc_view_t>(in), beta, world.pick<kkc_view_t>(in)));
+      check(kkc_spmv_execute(world.pick<kkc_plan_t>(in), alpha, world.pick<kkc_matrix_t>(in),
+                             world.pick<kkc_view_t>(in), beta, world.pick<kkc_view_t>(in)));
       break;
     case 9: check(kkc_spmv_set_values(world.pick<kkc_plan_t>(in), world.pick<kkc_matrix_t>(in))); break;
     case 10: {
@@ -156,11 +163,17 @@ void step(World& world, Bytes& in) {
       world.keep(status, sub);
       break;
     }
-    case 11: check(kkc_view_copy(world.pick<kkc_context_t>(in), world.pick<kkc_view_t>(in), world.pick<kkc_view_t>(in))); break;
+    case 11:
+      check(kkc_view_copy(world.pick<kkc_context_t>(in), world.pick<kkc_view_t>(in), world.pick<kkc_view_t>(in)));
+      break;
     case 12: check(kkc_view_fill(world.pick<kkc_context_t>(in), alpha, world.pick<kkc_view_t>(in))); break;
-    case 13: check(kkc_axpby(world.pick<kkc_context_t>(in), alpha, world.pick<kkc_view_t>(in), beta, world.pick<kkc_view_t>(in))); break;
+    case 13:
+      check(kkc_axpby(world.pick<kkc_context_t>(in), alpha, world.pick<kkc_view_t>(in), beta,
+                      world.pick<kkc_view_t>(in)));
+      break;
     case 14:
-      check(kkc_dot(world.pick<kkc_context_t>(in), in.below(3), world.pick<kkc_view_t>(in), world.pick<kkc_view_t>(in), world.pick<kkc_view_t>(in)));
+      check(kkc_dot(world.pick<kkc_context_t>(in), in.below(3), world.pick<kkc_view_t>(in), world.pick<kkc_view_t>(in),
+                    world.pick<kkc_view_t>(in)));
       check(kkc_norm2(world.pick<kkc_context_t>(in), world.pick<kkc_view_t>(in), world.pick<kkc_view_t>(in)));
       break;
     case 15: {

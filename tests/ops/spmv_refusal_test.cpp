@@ -54,8 +54,9 @@ TEST_CASE("spmv: plans refuse operands that do not fit", "[spmv]") {
   for (const kkc_device_t device : devices()) {
     INFO(name(device));
     const Fixture f(device);
-    const View x5 = wrap(f.ctx, f.x.data(), {5}), y7 = wrap(f.ctx, f.y.data(), {7}), x42 = wrap(f.ctx, f.x.data(), {4, 2}),
-               y63 = wrap(f.ctx, f.y.data(), {6, 3}), x422 = wrap(f.ctx, f.x.data(), {4, 2, 2});
+    const View x5 = wrap(f.ctx, f.x.data(), {5}), y7 = wrap(f.ctx, f.y.data(), {7}),
+               x42 = wrap(f.ctx, f.x.data(), {4, 2}), y63 = wrap(f.ctx, f.y.data(), {6, 3}),
+               x422 = wrap(f.ctx, f.x.data(), {4, 2, 2});
     CHECK(f.plan_with(KKC_OP_NONE, x5, f.y6) == KKC_STATUS_SIZE_MISMATCH);
     CHECK(contains(kkc_last_error(), "x"));
     CHECK(f.plan_with(KKC_OP_NONE, f.x4, y7) == KKC_STATUS_SIZE_MISMATCH);
@@ -71,7 +72,8 @@ TEST_CASE("spmv: plans refuse operands that do not fit", "[spmv]") {
     CHECK(f.plan_with(KKC_OP_NONE, x_float, f.y6) == KKC_STATUS_TYPE_MISMATCH);
     View y_const;
     const int64_t six = 6;
-    ok(kkc_view_wrap_const(f.ctx, KKC_TYPE_F64, 1, &six, KKC_LAYOUT_LEFT, nullptr, native_space(f.ctx), f.y.data(), y_const.out()));
+    ok(kkc_view_wrap_const(f.ctx, KKC_TYPE_F64, 1, &six, KKC_LAYOUT_LEFT, nullptr, native_space(f.ctx), f.y.data(),
+                           y_const.out()));
     CHECK(f.plan_with(KKC_OP_NONE, f.x4, y_const) != KKC_STATUS_SUCCESS);
 
     CHECK(f.plan_with(KKC_OP_NONE, f.x4, f.y6, R"({"colour": 1})") == KKC_STATUS_UNKNOWN_OPTION);
@@ -82,7 +84,8 @@ TEST_CASE("spmv: plans refuse operands that do not fit", "[spmv]") {
     CHECK(f.plan_with(KKC_OP_TRANSPOSE, f.y6, f.x4, R"({"transpose": "kept"})") == KKC_STATUS_INVALID_ARGUMENT);
 
     Matrix pattern;
-    ok(kkc_csr_create(f.ctx, 6, 4, f.host.nnz(), KKC_INDEX_32_32, KKC_TYPE_NONE, 0, f.A.offsets(), f.A.indices(), nullptr, pattern.out()));
+    ok(kkc_csr_create(f.ctx, 6, 4, f.host.nnz(), KKC_INDEX_32_32, KKC_TYPE_NONE, 0, f.A.offsets(), f.A.indices(),
+                      nullptr, pattern.out()));
     Plan none;
     CHECK(kkc_spmv_plan(f.ctx, KKC_OP_NONE, pattern, f.x4, f.y6, nullptr, none.out()) == KKC_STATUS_TYPE_MISMATCH);
     CHECK(kkc_spmv_plan(f.ctx, KKC_OP_NONE, nullptr, f.x4, f.y6, nullptr, none.out()) == KKC_STATUS_NULL_POINTER);
@@ -102,7 +105,8 @@ TEST_CASE("spmv: plans refuse bad patterns", "[spmv]") {
       const auto status = [&](const std::vector<int32_t>& offsets, const std::vector<int32_t>& indices) {
         const Array<int32_t> o(ctx, offsets), i(ctx, indices);
         Matrix A;
-        const kkc_status_t created = kkc_csr_create(ctx, 2, 3, 3, KKC_INDEX_32_32, KKC_TYPE_F64, base, o.data(), i.data(), values.data(), A.out());
+        const kkc_status_t created = kkc_csr_create(ctx, 2, 3, 3, KKC_INDEX_32_32, KKC_TYPE_F64, base, o.data(),
+                                                    i.data(), values.data(), A.out());
         if (created != KKC_STATUS_SUCCESS) return created;
         Plan plan;
         return kkc_spmv_plan(ctx, KKC_OP_NONE, A, x_view, y_view, nullptr, plan.out());
@@ -128,7 +132,8 @@ TEST_CASE("spmv: executes refuse what differs from the plan, and overlap", "[spm
     CHECK(f.execute_with(f.x4, wrap(f.ctx, f.y.data(), {6}, KKC_LAYOUT_STRIDED, {2})) == KKC_STATUS_SIZE_MISMATCH);
     CHECK(f.execute_with(f.x4, wrap(f.ctx, f.x.data(), {6})) == KKC_STATUS_INVALID_ARGUMENT);
     CHECK(contains(kkc_last_error(), "overlap"));
-    CHECK(f.execute_with(wrap(f.ctx, f.x.data(), {4}), wrap(f.ctx, f.x.data() + 3, {6})) == KKC_STATUS_INVALID_ARGUMENT);
+    CHECK(f.execute_with(wrap(f.ctx, f.x.data(), {4}), wrap(f.ctx, f.x.data() + 3, {6})) ==
+          KKC_STATUS_INVALID_ARGUMENT);
     CHECK(f.execute_with(wrap(f.ctx, f.x.data(), {4}), wrap(f.ctx, f.x.data() + 4, {6})) == KKC_STATUS_SUCCESS);
     CHECK(f.execute_with(f.x4, wrap<double>(f.ctx, nullptr, {6})) != KKC_STATUS_SUCCESS);
     CHECK(f.execute_with(nullptr, f.y6) == KKC_STATUS_NULL_POINTER);
@@ -160,7 +165,8 @@ TEST_CASE("spmv: plans that keep values need them first", "[spmv]") {
     for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
       for (const std::string& implementation : implementations(device, "spmv")) {
         Plan plan;
-        const std::string options = "{\"values\": \"kept\", \"transpose\": \"kept\", \"implementation\": \"" + implementation + "\"}";
+        const std::string options =
+            "{\"values\": \"kept\", \"transpose\": \"kept\", \"implementation\": \"" + implementation + "\"}";
         if (kkc_spmv_plan(ctx, op, a, x_view, y_view, Options(options), plan.out()) != KKC_STATUS_SUCCESS) continue;
         INFO(name(device) << ' ' << implementation);
         const kkc_status_t early = kkc_spmv_execute(plan, &one, a, x_view, &zero, y_view);
@@ -187,7 +193,8 @@ TEST_CASE("spmv: checked plans notice another pattern", "[spmv]") {
     const Array<double> values(ctx, {1, 2, 3}), x(ctx, {1, 1}), y(ctx, {0, 0});
     const View x_view = wrap(ctx, x.data(), {2}), y_view = wrap(ctx, y.data(), {2});
     Matrix A;
-    ok(kkc_csr_create(ctx, 2, 2, 3, KKC_INDEX_32_32, KKC_TYPE_F64, 0, offsets.data(), indices.data(), values.data(), A.out()));
+    ok(kkc_csr_create(ctx, 2, 2, 3, KKC_INDEX_32_32, KKC_TYPE_F64, 0, offsets.data(), indices.data(), values.data(),
+                      A.out()));
     Plan plan;
     ok(kkc_spmv_plan(ctx, KKC_OP_NONE, A, x_view, y_view, Options(R"({"checked": true})"), plan.out()));
     const double one = 1;
@@ -230,7 +237,8 @@ TEST_CASE("spmv: plans say what they decided", "[spmv]") {
     const Fixture f(device);
     const std::string info = info_of(f.plan);
     INFO(info);
-    for (const char* key : {"\"operation\"", "\"implementation\"", "\"device\"", "\"rows\"", "\"nnz\"", "\"workspace_bytes\"", "\"plan_seconds\"", "\"passed_over\""})
+    for (const char* key : {"\"operation\"", "\"implementation\"", "\"device\"", "\"rows\"", "\"nnz\"",
+                            "\"workspace_bytes\"", "\"plan_seconds\"", "\"passed_over\""})
       CHECK(contains(info, key));
     size_t length = 0;
     std::string copy(4096, '\0');
@@ -259,7 +267,8 @@ TEST_CASE("spmv: a plan takes the caller's workspace", "[spmv]") {
     const double one = 1, zero = 0;
     for (const std::string& implementation : implementations(device, "spmv")) {
       Plan plan;
-      if (kkc_spmv_plan(ctx, KKC_OP_TRANSPOSE, a, x_view, y_view, Options("{\"implementation\": \"" + implementation + "\"}"), plan.out()) != KKC_STATUS_SUCCESS)
+      if (kkc_spmv_plan(ctx, KKC_OP_TRANSPOSE, a, x_view, y_view,
+                        Options("{\"implementation\": \"" + implementation + "\"}"), plan.out()) != KKC_STATUS_SUCCESS)
         continue;
       size_t bytes = 0;
       ok(kkc_plan_workspace_size(plan, &bytes));

@@ -73,7 +73,8 @@ bool any_support(kkc_device_t device) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[spmv]", float, double, std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[spmv]", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   constexpr int64_t sizes[] = {0, 1, 2, 7, 8, 9, 31, 64, 100, 257, 400};
   for (const Visit& visit : visits()) {
@@ -86,7 +87,8 @@ TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[sp
         for (const kkc_op_t op : all_ops)
           for (int repeat = 0; repeat < 6; ++repeat) {
             // Square, so that stencils and bands have full rows, every second time.
-            const int64_t any_rows = sizes[random() % 11], any_cols = random() % 2 == 0 ? any_rows : sizes[random() % 11];
+            const int64_t any_rows = sizes[random() % 11],
+                          any_cols = random() % 2 == 0 ? any_rows : sizes[random() % 11];
             SpmvCase<T> c = random_case<T>(random, visit.device, implementation, op);
             // Once a case that each implementation for one vector takes.
             if (repeat == 0) {
@@ -96,8 +98,8 @@ TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[sp
             }
             const int64_t rows = repeat == 0 ? 400 : any_rows, cols = repeat == 0 ? 400 : any_cols;
             const HostCsr<T> A = random_csr<T>(random, shape, rows, cols);
-            INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ' ' << rows << " x " << cols
-                         << ", " << c.text());
+            INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ' '
+                         << rows << " x " << cols << ", " << c.text());
             const auto wrong = run_case(ctx, c, A, random);
             if (!wrong) continue;
             ++taken[op];
@@ -110,14 +112,17 @@ TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[sp
   }
 }
 
-TEMPLATE_TEST_CASE("spmv: every implementation on more work than one thread gets", "[spmv]", float, double, std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("spmv: every implementation on more work than one thread gets", "[spmv]", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const Visit& visit : visits()) {
     if (!any_support<T>(visit.device)) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
-    for (const Shape shape : {Shape::few, Shape::dense_row, Shape::power_law, Shape::stencil, Shape::banded, Shape::blocks}) {
-      const int64_t rows = random_int(random, 4000, 9000), cols = random() % 2 == 0 ? rows : random_int(random, 4000, 40000);
+    for (const Shape shape :
+         {Shape::few, Shape::dense_row, Shape::power_law, Shape::stencil, Shape::banded, Shape::blocks}) {
+      const int64_t rows = random_int(random, 4000, 9000),
+                    cols = random() % 2 == 0 ? rows : random_int(random, 4000, 40000);
       const HostCsr<T> A = random_csr<T>(random, shape, rows, cols);
       for (const std::string& implementation : implementations(visit.device, "spmv"))
         for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_HERMITIAN})
@@ -125,8 +130,8 @@ TEMPLATE_TEST_CASE("spmv: every implementation on more work than one thread gets
             SpmvCase<T> c = random_case<T>(random, visit.device, implementation, op);
             c.vectors = std::min<int64_t>(c.vectors, 8);
             if (c.alpha == T(0)) c.alpha = T(2);
-            INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ' ' << rows << " x " << cols
-                         << ", " << c.text());
+            INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ' '
+                         << rows << " x " << cols << ", " << c.text());
             const auto wrong = run_case(ctx, c, A, random);
             if (wrong) REQUIRE(*wrong == "");
           }
@@ -142,7 +147,8 @@ TEST_CASE("spmv: every implementation on the benchmark's matrices", "[spmv]") {
     Random random(seed());
     for (const char* matrix : {"lap2d5", "lap3d7", "lap3d27", "elas3", "rmat", "rand", "band", "arrow", "identity"}) {
       Matrix generated;
-      ok(kkc_matrix_generate(ctx, matrix, Options(R"({"size": "small"})"), KKC_INDEX_32_32, KKC_TYPE_F64, generated.out()));
+      ok(kkc_matrix_generate(ctx, matrix, Options(R"({"size": "small"})"), KKC_INDEX_32_32, KKC_TYPE_F64,
+                             generated.out()));
       const HostCsr<T> A = download<T>(ctx, generated);
       for (const std::string& implementation : implementations(device, "spmv"))
         for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
@@ -154,7 +160,8 @@ TEST_CASE("spmv: every implementation on the benchmark's matrices", "[spmv]") {
             c.x_lie = c.y_lie = vectors == 1 ? Lie::vector : random() % 2 == 0 ? Lie::left : Lie::right;
             c.alpha = 1.5;
             c.beta = random() % 2 == 0 ? 0 : -0.5;
-            c.values_kept = c.transpose_kept = implementation.find("kept") != std::string::npos || implementation.find("relaid") != std::string::npos;
+            c.values_kept = c.transpose_kept =
+                implementation.find("kept") != std::string::npos || implementation.find("relaid") != std::string::npos;
             INFO("seed " << seed() << ", " << name(device) << ", " << matrix << ", " << c.text());
             const auto wrong = run_case(ctx, c, A, random);
             if (wrong) REQUIRE(*wrong == "");
@@ -180,7 +187,8 @@ TEST_CASE("spmv: a small product by hand", "[spmv]") {
     const double one = 1, zero = 0, minus = -1;
     for (const std::string& implementation : implementations(device, "spmv")) {
       Plan plan;
-      if (kkc_spmv_plan(ctx, KKC_OP_NONE, a, x_view, y_view, Options("{\"implementation\": \"" + implementation + "\"}"), plan.out()) != KKC_STATUS_SUCCESS)
+      if (kkc_spmv_plan(ctx, KKC_OP_NONE, a, x_view, y_view,
+                        Options("{\"implementation\": \"" + implementation + "\"}"), plan.out()) != KKC_STATUS_SUCCESS)
         continue;
       INFO(name(device) << ' ' << implementation);
       y.set({10, 20, 30});
@@ -208,16 +216,18 @@ TEST_CASE("spmv: the same bits run to run when asked for", "[spmv]") {
       const Array<T> x(ctx, random_vector<T>(random, 20000 * 3)), y(ctx, y_start);
       const T alpha = 0.7, beta = 0.3;
       for (const int64_t vectors : {1, 3}) {
-        const std::vector<int64_t> extents = vectors == 1 ? std::vector<int64_t>{20000} : std::vector<int64_t>{20000, vectors};
+        const std::vector<int64_t> extents =
+            vectors == 1 ? std::vector<int64_t>{20000} : std::vector<int64_t>{20000, vectors};
         const View x_view = wrap(ctx, x.data(), extents), y_view = wrap(ctx, y.data(), extents);
         for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
           for (const std::string& implementation : implementations(visit.device, "spmv")) {
-            INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ", " << implementation << ", op "
-                         << op_name(op) << ", vectors " << vectors);
+            INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ", "
+                         << implementation << ", op " << op_name(op) << ", vectors " << vectors);
             std::vector<T> first;
             for (int again = 0; again < 3; ++again) {
               Plan plan;
-              const std::string options = "{\"implementation\": \"" + implementation + "\", \"deterministic\": 1, \"values\": \"kept\", \"transpose\": \"kept\"}";
+              const std::string options = "{\"implementation\": \"" + implementation +
+                                          "\", \"deterministic\": 1, \"values\": \"kept\", \"transpose\": \"kept\"}";
               if (kkc_spmv_plan(ctx, op, a, x_view, y_view, Options(options), plan.out()) != KKC_STATUS_SUCCESS) break;
               ok(kkc_spmv_set_values(plan, a));
               for (int repeat = 0; repeat < 2; ++repeat) {

@@ -13,7 +13,8 @@
 namespace kkc_test {
 
 inline void ok(kkc_status_t status) {
-  if (status != KKC_STATUS_SUCCESS) throw std::runtime_error(std::string(kkc_status_name(status)) + ": " + kkc_last_error());
+  if (status != KKC_STATUS_SUCCESS)
+    throw std::runtime_error(std::string(kkc_status_name(status)) + ": " + kkc_last_error());
 }
 
 /// Owns one handle; converts to it where the API wants it.
@@ -55,7 +56,8 @@ class Options : public Handle<kkc_options_t, kkc_options_destroy> {
 
 class Context : public Handle<kkc_context_t, kkc_context_destroy> {
  public:
-  explicit Context(kkc_device_t device, const std::string& options = "", kkc_allocator_t* allocator = nullptr) : device_(device) {
+  explicit Context(kkc_device_t device, const std::string& options = "", kkc_allocator_t* allocator = nullptr)
+      : device_(device) {
     ok(kkc_context_create(device, 0, allocator, Options(options), out()));
   }
   kkc_device_t device() const { return device_; }

@@ -50,11 +50,13 @@ inline int64_t random_int(Random& random, int64_t low, int64_t high) {
 
 /// How the rows of a random matrix look.
 enum class Shape { few, empty_rows, dense_row, power_law, banded, stencil, blocks, unsorted_duplicates, no_entries };
-inline constexpr Shape all_shapes[] = {Shape::few,     Shape::empty_rows, Shape::dense_row,           Shape::power_law, Shape::banded,
-                                       Shape::stencil, Shape::blocks,     Shape::unsorted_duplicates, Shape::no_entries};
+inline constexpr Shape all_shapes[] = {
+    Shape::few,     Shape::empty_rows, Shape::dense_row,           Shape::power_law, Shape::banded,
+    Shape::stencil, Shape::blocks,     Shape::unsorted_duplicates, Shape::no_entries};
 
 inline const char* name(Shape shape) {
-  constexpr const char* names[] = {"few", "empty_rows", "dense_row", "power_law", "banded", "stencil", "blocks", "unsorted_duplicates", "no_entries"};
+  constexpr const char* names[] = {"few",     "empty_rows", "dense_row",           "power_law", "banded",
+                                   "stencil", "blocks",     "unsorted_duplicates", "no_entries"};
   return names[static_cast<int>(shape)];
 }
 
@@ -82,7 +84,9 @@ inline std::vector<int64_t> random_columns(Random& random, Shape shape, int64_t 
         any(2);
       }
       break;
-    case Shape::power_law: any(std::min<int64_t>(cols, int64_t{1} << std::min<int>(__builtin_ctzll(random() | (1ull << 40)), 14))); break;
+    case Shape::power_law:
+      any(std::min<int64_t>(cols, int64_t{1} << std::min<int>(__builtin_ctzll(random() | (1ull << 40)), 14)));
+      break;
     case Shape::banded:
       for (int64_t d = -4; d <= 4; ++d) offset(d);
       break;
@@ -138,7 +142,8 @@ class DeviceCsr {
       : offsets_(ctx, narrowed(A.offsets, pair != KKC_INDEX_32_32, base)),
         indices_(ctx, narrowed(A.indices, pair == KKC_INDEX_64_64, base)),
         values_(ctx, A.values) {
-    ok(kkc_csr_create(ctx, A.rows, A.cols, A.nnz(), pair, scalar_tag<T>, base, offsets_.data(), indices_.data(), values_.data(), matrix_.out()));
+    ok(kkc_csr_create(ctx, A.rows, A.cols, A.nnz(), pair, scalar_tag<T>, base, offsets_.data(), indices_.data(),
+                      values_.data(), matrix_.out()));
   }
   operator kkc_matrix_t*() const { return matrix_; }
   Array<T>& values() { return values_; }
@@ -177,12 +182,14 @@ HostCsr<T> download(const Context& ctx, const kkc_matrix_t* matrix) {
   const auto widened = [&](const void* from, size_t n, bool wide) {
     std::vector<int64_t> to(n);
     std::vector<int32_t> small(wide ? 0 : n);
-    if (n > 0) ok(kkc_copy(ctx, wide ? static_cast<void*>(to.data()) : small.data(), from, n * (wide ? 8 : 4), direction));
+    if (n > 0)
+      ok(kkc_copy(ctx, wide ? static_cast<void*>(to.data()) : small.data(), from, n * (wide ? 8 : 4), direction));
     if (!wide) std::copy(small.begin(), small.end(), to.begin());
     for (int64_t& e : to) e -= base;
     return to;
   };
-  A.offsets = A.rows > 0 ? widened(offsets, static_cast<size_t>(A.rows) + 1, pair != KKC_INDEX_32_32) : std::vector<int64_t>{0};
+  A.offsets =
+      A.rows > 0 ? widened(offsets, static_cast<size_t>(A.rows) + 1, pair != KKC_INDEX_32_32) : std::vector<int64_t>{0};
   A.indices = widened(indices, static_cast<size_t>(nnz), pair == KKC_INDEX_64_64);
   A.values.resize(static_cast<size_t>(nnz));
   if (nnz > 0 && values != nullptr) ok(kkc_copy(ctx, A.values.data(), values, A.values.size() * sizeof(T), direction));

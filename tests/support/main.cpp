@@ -29,7 +29,8 @@ bool choose(const std::string& names) {
     for (const kkc_device_t device : {KKC_DEVICE_SERIAL, KKC_DEVICE_OPENMP, KKC_DEVICE_CUDA, KKC_DEVICE_HIP})
       if (one == name(device)) found = device;
     if (found == 0 || count_of(found) == 0) {
-      std::cerr << "--device: " << one << (found == 0 ? " is not one of serial, openmp, cuda, hip\n" : " is not present\n");
+      std::cerr << "--device: " << one
+                << (found == 0 ? " is not one of serial, openmp, cuda, hip\n" : " is not present\n");
       return false;
     }
     chosen_devices.push_back(found);
@@ -59,7 +60,8 @@ int main(int argc, char* argv[]) {
   Catch::Session session;
   std::string devices;
   uint64_t seed = std::random_device{}();
-  session.cli(session.cli() | Opt(devices, "serial,openmp,cuda,hip")["--device"]("devices to test (default: every one present)") |
+  session.cli(session.cli() |
+              Opt(devices, "serial,openmp,cuda,hip")["--device"]("devices to test (default: every one present)") |
               Opt(seed, "number")["--seed"]("seed of the random cases"));
   if (const int code = session.applyCommandLine(argc, argv); code != 0) return code;
   if (!kkc_test::choose(devices)) return 2;

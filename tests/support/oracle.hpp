@@ -58,7 +58,8 @@ std::string mismatch(const Expected& expected, const std::vector<T>& got) {
     const bool not_number = std::isnan(e.real()) || std::isnan(e.imag());
     const bool good = not_number ? std::isnan(g.real()) || std::isnan(g.imag()) : std::abs(g - e) <= expected.bounds[i];
     if (good) continue;
-    text << "element " << i << " is " << got[i] << ", expected (" << e.real() << ", " << e.imag() << ") within " << expected.bounds[i];
+    text << "element " << i << " is " << got[i] << ", expected (" << e.real() << ", " << e.imag() << ") within "
+         << expected.bounds[i];
     return text.str();
   }
   return {};
@@ -66,7 +67,8 @@ std::string mismatch(const Expected& expected, const std::vector<T>& got) {
 
 /// beta y + alpha op(A) x for one vector. beta = 0 does not read y, alpha = 0 neither A nor x.
 template <class T>
-Expected spmv_expected(kkc_op_t op, T alpha, const HostCsr<T>& A, const std::vector<T>& x, T beta, const std::vector<T>& y) {
+Expected spmv_expected(kkc_op_t op, T alpha, const HostCsr<T>& A, const std::vector<T>& x, T beta,
+                       const std::vector<T>& y) {
   const bool transposed = op == KKC_OP_TRANSPOSE || op == KKC_OP_HERMITIAN;
   const bool conjugated = op == KKC_OP_CONJUGATE || op == KKC_OP_HERMITIAN;
   const auto n = static_cast<size_t>(transposed ? A.cols : A.rows);
@@ -74,8 +76,10 @@ Expected spmv_expected(kkc_op_t op, T alpha, const HostCsr<T>& A, const std::vec
   std::vector<int64_t> terms(n, 0);
   if (alpha != T{})
     for (int64_t row = 0; row < A.rows; ++row)
-      for (auto p = static_cast<size_t>(A.offsets[static_cast<size_t>(row)]); p < static_cast<size_t>(A.offsets[static_cast<size_t>(row) + 1]); ++p) {
-        const auto from = static_cast<size_t>(transposed ? row : A.indices[p]), to = static_cast<size_t>(transposed ? A.indices[p] : row);
+      for (auto p = static_cast<size_t>(A.offsets[static_cast<size_t>(row)]);
+           p < static_cast<size_t>(A.offsets[static_cast<size_t>(row) + 1]); ++p) {
+        const auto from = static_cast<size_t>(transposed ? row : A.indices[p]),
+                   to = static_cast<size_t>(transposed ? A.indices[p] : row);
         const Wide a = conjugated ? std::conj(wide(A.values[p])) : wide(A.values[p]);
         const Wide term = times(times(wide(alpha), a), wide(x[from]));
         sum.values[to] += term;

@@ -14,10 +14,12 @@ namespace kkc_test {
 
 /// How a vector or multi-vector lies in memory.
 enum class Lie { vector, strided_vector, left, left_padded, right, right_padded, strided };
-inline constexpr Lie all_lies[] = {Lie::vector, Lie::strided_vector, Lie::left, Lie::left_padded, Lie::right, Lie::right_padded, Lie::strided};
+inline constexpr Lie all_lies[] = {Lie::vector, Lie::strided_vector, Lie::left,   Lie::left_padded,
+                                   Lie::right,  Lie::right_padded,   Lie::strided};
 
 inline const char* name(Lie lie) {
-  constexpr const char* names[] = {"vector", "strided_vector", "left", "left_padded", "right", "right_padded", "strided"};
+  constexpr const char* names[] = {"vector", "strided_vector", "left",   "left_padded",
+                                   "right",  "right_padded",   "strided"};
   return names[static_cast<int>(lie)];
 }
 inline bool is_vector(Lie lie) { return lie == Lie::vector || lie == Lie::strided_vector; }
@@ -31,7 +33,8 @@ T not_a_number() {
 template <class T>
 class SpmvVectors {
  public:
-  SpmvVectors(const Context& ctx, Lie lie, int64_t rows, int64_t vectors, T gap) : rows_(rows), vectors_(vectors), gap_(gap), lie_(lie), array_(ctx, 0) {
+  SpmvVectors(const Context& ctx, Lie lie, int64_t rows, int64_t vectors, T gap)
+      : rows_(rows), vectors_(vectors), gap_(gap), lie_(lie), array_(ctx, 0) {
     switch (lie) {
       case Lie::vector: row_ = 1; break;
       case Lie::strided_vector: row_ = 3; break;
@@ -47,9 +50,9 @@ class SpmvVectors {
     const bool one = is_vector(lie);
     const std::vector<int64_t> extents = one ? std::vector{rows} : std::vector{rows, vectors};
     const std::vector<int64_t> strides = one ? std::vector{row_} : std::vector{row_, vector_};
-    const kkc_layout_t layout = lie == Lie::strided || lie == Lie::strided_vector   ? KKC_LAYOUT_STRIDED
-                                : lie == Lie::right || lie == Lie::right_padded ? KKC_LAYOUT_RIGHT
-                                                                                : KKC_LAYOUT_LEFT;
+    const kkc_layout_t layout = lie == Lie::strided || lie == Lie::strided_vector ? KKC_LAYOUT_STRIDED
+                                : lie == Lie::right || lie == Lie::right_padded   ? KKC_LAYOUT_RIGHT
+                                                                                  : KKC_LAYOUT_LEFT;
     const bool plain = lie == Lie::vector || lie == Lie::left || lie == Lie::right;
     view_ = wrap(ctx, array_.data(), extents, layout, plain ? std::vector<int64_t>{} : strides);
   }
@@ -119,16 +122,17 @@ struct SpmvCase {
 
   std::string options() const {
     std::ostringstream json;
-    json << "{\"values\": \"" << (values_kept || transpose_kept ? "kept" : "any") << "\", \"transpose\": \"" << (transpose_kept ? "kept" : "none")
-         << "\", \"scalars\": \"" << (device_scalars ? "device" : "host") << "\", \"deterministic\": " << deterministic;
+    json << "{\"values\": \"" << (values_kept || transpose_kept ? "kept" : "any") << "\", \"transpose\": \""
+         << (transpose_kept ? "kept" : "none") << "\", \"scalars\": \"" << (device_scalars ? "device" : "host")
+         << "\", \"deterministic\": " << deterministic;
     if (!implementation.empty()) json << ", \"implementation\": \"" << implementation << '"';
     json << '}';
     return json.str();
   }
   std::string text() const {
     std::ostringstream out;
-    out << "op " << op_name(op) << ", index pair " << pair << ", base " << base << ", x " << name(x_lie) << ", y " << name(y_lie) << ", vectors "
-        << vectors << ", alpha " << alpha << ", beta " << beta << ", " << options();
+    out << "op " << op_name(op) << ", index pair " << pair << ", base " << base << ", x " << name(x_lie) << ", y "
+        << name(y_lie) << ", vectors " << vectors << ", alpha " << alpha << ", beta " << beta << ", " << options();
     return out.str();
   }
 };
@@ -155,7 +159,8 @@ std::optional<std::string> run_case(const Context& ctx, const SpmvCase<T>& c, co
   y.set(y_host);
   Plan plan;
   const kkc_status_t planned = kkc_spmv_plan(ctx, c.op, A_device, x, y, Options(c.options()), plan.out());
-  if (planned == KKC_STATUS_NOT_SUPPORTED && !c.implementation.empty() && std::string(kkc_last_error()).size() > 10) return std::nullopt;
+  if (planned == KKC_STATUS_NOT_SUPPORTED && !c.implementation.empty() && std::string(kkc_last_error()).size() > 10)
+    return std::nullopt;
   ok(planned);
   if (c.alpha != T{}) A_device.values().set(values);
   if (c.values_kept || c.transpose_kept) ok(kkc_spmv_set_values(plan, A_device));
@@ -168,7 +173,9 @@ std::optional<std::string> run_case(const Context& ctx, const SpmvCase<T>& c, co
     ok(kkc_spmv_execute(plan, scalars, A_device, x, scalars + 1, y));
     const std::vector<T> after = y.get();
     for (int64_t k = 0; k < c.vectors; ++k) {
-      const auto part = [&](const std::vector<T>& of, int64_t rows) { return std::vector<T>(of.begin() + k * rows, of.begin() + (k + 1) * rows); };
+      const auto part = [&](const std::vector<T>& of, int64_t rows) {
+        return std::vector<T>(of.begin() + k * rows, of.begin() + (k + 1) * rows);
+      };
       const Expected expected = spmv_expected<T>(c.op, c.alpha, A, part(x_host, x_rows), c.beta, part(before, y_rows));
       const std::string wrong = mismatch(expected, part(after, y_rows));
       if (!wrong.empty()) return "vector " + std::to_string(k) + ", execute " + std::to_string(repeat) + ": " + wrong;

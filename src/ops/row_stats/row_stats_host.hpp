@@ -70,7 +70,8 @@ int64_t find_bad_entry(const I* indices, int64_t base, int64_t cols, int64_t beg
   constexpr int64_t block = 4096;
   const U shift = static_cast<U>(base);
   // More columns than the type can count: every non-negative index is in range.
-  const U limit = static_cast<U>(std::min<uint64_t>(static_cast<uint64_t>(cols), static_cast<uint64_t>(std::numeric_limits<I>::max()) + 1));
+  const U limit = static_cast<U>(
+      std::min<uint64_t>(static_cast<uint64_t>(cols), static_cast<uint64_t>(std::numeric_limits<I>::max()) + 1));
   for (int64_t from = begin; from < end; from += block) {
     const int64_t to = std::min(from + block, end);
     U highest = 0;
@@ -91,7 +92,9 @@ RowStats run_typed(Queue& queue, const CsrRef& A, bool offsets_only) {
   if (A.rows > 0) {
     std::vector<RowStats> part_stats(static_cast<size_t>(parts));
     host_parts<Dev>(queue, parts, [&](int64_t part) {
-      part_stats[static_cast<size_t>(part)] = count_rows(static_cast<const O*>(A.offsets), A.base, A.nnz, part_begin(A.rows, parts, part), part_begin(A.rows, parts, part + 1));
+      part_stats[static_cast<size_t>(part)] =
+          count_rows(static_cast<const O*>(A.offsets), A.base, A.nnz, part_begin(A.rows, parts, part),
+                     part_begin(A.rows, parts, part + 1));
     });
     for (const RowStats& s : part_stats) {
       total.shortest = std::min(total.shortest, s.shortest);
@@ -107,7 +110,9 @@ RowStats run_typed(Queue& queue, const CsrRef& A, bool offsets_only) {
   if (!offsets_only && total.first_bad_row == none && A.nnz > 0) {
     std::vector<int64_t> bad(static_cast<size_t>(parts), none);
     host_parts<Dev>(queue, parts, [&](int64_t part) {
-      bad[static_cast<size_t>(part)] = find_bad_entry(static_cast<const I*>(A.indices), A.base, A.cols, part_begin(A.nnz, parts, part), part_begin(A.nnz, parts, part + 1));
+      bad[static_cast<size_t>(part)] =
+          find_bad_entry(static_cast<const I*>(A.indices), A.base, A.cols, part_begin(A.nnz, parts, part),
+                         part_begin(A.nnz, parts, part + 1));
     });
     total.first_bad_entry = *std::min_element(bad.begin(), bad.end());
   }

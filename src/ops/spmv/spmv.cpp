@@ -20,22 +20,26 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 /// Rank 1 or 2 with `rows` rows; the argument's name is in the sentence.
 void check_vector(const View& v, int64_t rows, const char* argument, const char* what) {
-  require(v.rank() == 1 || v.rank() == 2, KKC_STATUS_SIZE_MISMATCH, argument, " has rank ", v.rank(), ", expected 1 or 2");
+  require(v.rank() == 1 || v.rank() == 2, KKC_STATUS_SIZE_MISMATCH, argument, " has rank ", v.rank(),
+          ", expected 1 or 2");
   if (v.extent(0) != rows)
     fail(KKC_STATUS_SIZE_MISMATCH, argument, " is ", v.shape(), ", expected ", rows, " rows, the number of ", what);
 }
 
-Desc describe_case(const Context& context, Op op, const Matrix& A, const View& x, const View& y, const PlanOptions& options,
-                   bool transpose_kept) {
+Desc describe_case(const Context& context, Op op, const Matrix& A, const View& x, const View& y,
+                   const PlanOptions& options, bool transpose_kept) {
   Queue& queue = context.queue();
   const CsrRef& a = A.ref();
   require_on_device(A, queue, "A");
   require_usable(x, queue, "x");
   require_usable(y, queue, "y");
   require_output(y, "y");
-  require(a.scalar != Scalar::none, KKC_STATUS_TYPE_MISMATCH, "A is a pattern without values, expected a matrix with values");
-  require(x.scalar() == a.scalar, KKC_STATUS_TYPE_MISMATCH, "x holds ", name(x.scalar()), ", expected the type of A, ", name(a.scalar));
-  require(y.scalar() == a.scalar, KKC_STATUS_TYPE_MISMATCH, "y holds ", name(y.scalar()), ", expected the type of A, ", name(a.scalar));
+  require(a.scalar != Scalar::none, KKC_STATUS_TYPE_MISMATCH,
+          "A is a pattern without values, expected a matrix with values");
+  require(x.scalar() == a.scalar, KKC_STATUS_TYPE_MISMATCH, "x holds ", name(x.scalar()), ", expected the type of A, ",
+          name(a.scalar));
+  require(y.scalar() == a.scalar, KKC_STATUS_TYPE_MISMATCH, "y holds ", name(y.scalar()), ", expected the type of A, ",
+          name(a.scalar));
   const bool flipped = transposes(op);
   check_vector(x, flipped ? a.rows : a.cols, "x", flipped ? "A's rows" : "A's columns");
   check_vector(y, flipped ? a.cols : a.rows, "y", flipped ? "A's columns" : "A's rows");
@@ -75,14 +79,14 @@ RowStats look_at_rows(const Context& context, const CsrRef& A) {
   queue.run([&] { rows = pass.run(queue, A, false); });
   if (rows.first_bad_row >= 0) {
     const int64_t i = rows.first_bad_row;
-    fail(KKC_STATUS_INVALID_ARGUMENT, "A: row_offsets are ", entry_at(queue, A.offsets, offset_size(A.pair), i), " and ",
-         entry_at(queue, A.offsets, offset_size(A.pair), i + 1), " around row ", i, ", expected them to ascend from ", A.base, " to ",
-         A.nnz + A.base);
+    fail(KKC_STATUS_INVALID_ARGUMENT, "A: row_offsets are ", entry_at(queue, A.offsets, offset_size(A.pair), i),
+         " and ", entry_at(queue, A.offsets, offset_size(A.pair), i + 1), " around row ", i,
+         ", expected them to ascend from ", A.base, " to ", A.nnz + A.base);
   }
   if (rows.first_bad_entry >= 0) {
     const int64_t i = rows.first_bad_entry;
-    fail(KKC_STATUS_INDEX_OUT_OF_RANGE, "A: col_indices[", i, "] is ", entry_at(queue, A.indices, ordinal_size(A.pair), i),
-         ", expected ", A.base, " to ", A.cols - 1 + A.base);
+    fail(KKC_STATUS_INDEX_OUT_OF_RANGE, "A: col_indices[", i, "] is ",
+         entry_at(queue, A.indices, ordinal_size(A.pair), i), ", expected ", A.base, " to ", A.cols - 1 + A.base);
   }
   return rows;
 }
@@ -90,13 +94,13 @@ RowStats look_at_rows(const Context& context, const CsrRef& A) {
 std::string tuning_key(const Queue& queue, const Desc& d) {
   uint64_t lengths = 0;
   for (int i = 0; i < 40; ++i) lengths = lengths * 1000003 + static_cast<uint64_t>(d.rows.nonzeros[i]);
-  std::string key = cat("spmv ", name(queue.device()), ' ', queue.concurrency(), " op ", name(d.op), ' ', name(d.A.pair), ' ',
-                        name(d.A.scalar), " base ", d.A.base, ' ', d.A.rows, 'x', d.A.cols, " nnz ", d.A.nnz, " lengths ", lengths,
-                        " vectors ", d.vectors);
+  std::string key = cat("spmv ", name(queue.device()), ' ', queue.concurrency(), " op ", name(d.op), ' ',
+                        name(d.A.pair), ' ', name(d.A.scalar), " base ", d.A.base, ' ', d.A.rows, 'x', d.A.cols,
+                        " nnz ", d.A.nnz, " lengths ", lengths, " vectors ", d.vectors);
   for (const DenseRef* v : {&d.x, &d.y})
     for (int i = 0; i < v->rank; ++i) key += cat(i == 0 ? " strides " : ",", v->strides[i]);
-  return key + cat(d.values_kept ? " kept" : "", d.transpose_kept ? " transposed" : "", d.deterministic ? " deterministic" : "",
-                   d.device_scalars ? " device" : "");
+  return key + cat(d.values_kept ? " kept" : "", d.transpose_kept ? " transposed" : "",
+                   d.deterministic ? " deterministic" : "", d.device_scalars ? " device" : "");
 }
 
 /// Device memory with numbers in [-0.5, 0.5), which time like real ones (zeros do not).
@@ -174,7 +178,8 @@ Made make(Queue& queue, const Implementation& implementation, const Desc& desc, 
   return made;
 }
 
-Made measure(Context& context, const Desc& desc, const std::vector<const Implementation*>& takes, PassedOver& passed_over) {
+Made measure(Context& context, const Desc& desc, const std::vector<const Implementation*>& takes,
+             PassedOver& passed_over) {
   Queue& queue = context.queue();
   const std::string key = tuning_key(queue, desc);
   if (const auto known = context.tuning.find(key); known != context.tuning.end())
@@ -188,7 +193,8 @@ Made measure(Context& context, const Desc& desc, const std::vector<const Impleme
     const double seconds = trial.seconds(*made.kernel, made.kernel->keeps_values());
     log(LogLevel::info, "spmv tuning: ", candidate->name, " ", seconds * 1e6, " us");
     if (best.implementation == nullptr || seconds < best_seconds) {
-      if (best.implementation != nullptr) passed_over.emplace_back(best.implementation->name, cat("measured ", best_seconds * 1e6, " us"));
+      if (best.implementation != nullptr)
+        passed_over.emplace_back(best.implementation->name, cat("measured ", best_seconds * 1e6, " us"));
       best = std::move(made);
       best_seconds = seconds;
     } else {
@@ -217,7 +223,8 @@ void State::describe(Info& info) const {
   kernel->describe(info);
 }
 
-std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix& A, const View& x, const View& y, const Options& options) {
+std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix& A, const View& x, const View& y,
+                           const Options& options) {
   const auto start = Clock::now();
   const PlanOptions parsed(options, "kkc_spmv_plan", {"transpose"});
   const bool transpose_kept = options.choice("transpose", {"none", "kept"}) == "kept";
@@ -229,7 +236,9 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix
   const auto takes = eligible<Implementation>(queue.table(), "spmv", parsed, desc, passed_over);
   Made made = parsed.measure && takes.size() > 1
                   ? measure(*context, desc, takes, passed_over)
-                  : make(queue, *takes.front(), desc, parsed.implementation.empty() ? "first in order of priority that takes the case" : "named by the caller");
+                  : make(queue, *takes.front(), desc,
+                         parsed.implementation.empty() ? "first in order of priority that takes the case"
+                                                       : "named by the caller");
   if (!parsed.measure)
     for (size_t i = 1; i < takes.size(); ++i) passed_over.emplace_back(takes[i]->name, "lower priority");
 
@@ -252,8 +261,8 @@ namespace {
 void check_alignment(const void* data, Scalar scalar, const Queue& queue, const char* argument) {
   const bool host = queue.device() == Device::serial || queue.device() == Device::openmp;
   if (!host && reinterpret_cast<uintptr_t>(data) % size_of(scalar) != 0)
-    fail(KKC_STATUS_INVALID_ARGUMENT, argument, " lies at ", data, ", expected a multiple of ", size_of(scalar), " bytes for ", name(scalar),
-         " on device ", name(queue.device()));
+    fail(KKC_STATUS_INVALID_ARGUMENT, argument, " lies at ", data, ", expected a multiple of ", size_of(scalar),
+         " bytes for ", name(scalar), " on device ", name(queue.device()));
 }
 
 /// On the path of every execute: sentences are made only when they are needed.
@@ -261,8 +270,9 @@ void check_matrix(const State& state, const Matrix& A, Queue& queue) {
   const CsrRef &is = A.ref(), &planned = state.desc.A;
   require_on_device(A, queue, "A");
   if (is.rows != planned.rows || is.cols != planned.cols || is.nnz != planned.nnz || is.base != planned.base)
-    fail(KKC_STATUS_SIZE_MISMATCH, "A is ", is.rows, " x ", is.cols, " with ", is.nnz, " entries, base ", is.base, ", expected ",
-         planned.rows, " x ", planned.cols, " with ", planned.nnz, " entries, base ", planned.base, ", as planned");
+    fail(KKC_STATUS_SIZE_MISMATCH, "A is ", is.rows, " x ", is.cols, " with ", is.nnz, " entries, base ", is.base,
+         ", expected ", planned.rows, " x ", planned.cols, " with ", planned.nnz, " entries, base ", planned.base,
+         ", as planned");
   if (is.pair != planned.pair || is.scalar != planned.scalar)
     fail(KKC_STATUS_TYPE_MISMATCH, "A is of index pair ", name(is.pair), " and type ", name(is.scalar), ", expected ",
          name(planned.pair), " and ", name(planned.scalar), ", as planned");
@@ -278,10 +288,12 @@ void check_vector(const View& v, const DenseRef& planned, Queue& queue, const ch
   for (int i = 0; same && i < is.rank; ++i) same = is.extents[i] == planned.extents[i];
   if (!same) fail(KKC_STATUS_SIZE_MISMATCH, argument, " is ", v.shape(), ", expected the shape planned");
   if (is.scalar != planned.scalar)
-    fail(KKC_STATUS_TYPE_MISMATCH, argument, " holds ", name(is.scalar), ", expected ", name(planned.scalar), ", as planned");
+    fail(KKC_STATUS_TYPE_MISMATCH, argument, " holds ", name(is.scalar), ", expected ", name(planned.scalar),
+         ", as planned");
   for (int i = 0; i < is.rank; ++i)
     if (is.strides[i] != planned.strides[i] && is.extents[i] > 1)
-      fail(KKC_STATUS_SIZE_MISMATCH, argument, " has stride ", is.strides[i], " in dimension ", i, ", expected ", planned.strides[i], ", as planned");
+      fail(KKC_STATUS_SIZE_MISMATCH, argument, " has stride ", is.strides[i], " in dimension ", i, ", expected ",
+           planned.strides[i], ", as planned");
   require_data(v, argument);
   check_alignment(is.data, is.scalar, queue, argument);
 }
@@ -301,14 +313,20 @@ void execute(Plan& plan, const void* alpha, const Matrix& A, const View& x, cons
   require(!state.kernel->keeps_values() || state.values_set, KKC_STATUS_WRONG_STATE,
           "plan keeps values (option values = kept) and has none yet, expected kkc_spmv_set_values first");
   if (y.count() == 0) return;
-  const Args args{{alpha, state.desc.device_scalars}, {beta, state.desc.device_scalars}, A.ref(), x.ref(), y.ref(), plan.workspace()};
+  const Args args{{alpha, state.desc.device_scalars},
+                  {beta, state.desc.device_scalars},
+                  A.ref(),
+                  x.ref(),
+                  y.ref(),
+                  plan.workspace()};
   queue.run([&] { state.kernel->execute(queue, args); });
 }
 
 void set_values(Plan& plan, const Matrix& A) {
   State& state = plan.as<State>();
   Queue& queue = plan.context().queue();
-  require(state.desc.values_kept, KKC_STATUS_WRONG_STATE, "plan was made without option values = kept, expected a plan that keeps values");
+  require(state.desc.values_kept, KKC_STATUS_WRONG_STATE,
+          "plan was made without option values = kept, expected a plan that keeps values");
   check_matrix(state, A, queue);
   queue.run([&] { state.kernel->set_values(queue, A.ref()); });
   state.values_set = true;

@@ -17,15 +17,15 @@ namespace kkc::spmv {
 /// Everything an implementation may decide on; the pattern's arrays are valid during make() only.
 struct Desc {
   Op op;
-  CsrRef A;          // values may be null
-  DenseRef x, y;     // rank 1 or 2; data may be null
-  int64_t vectors;   // 1 for rank 1
-  RowStats rows;     // of A
+  CsrRef A;         // values may be null
+  DenseRef x, y;    // rank 1 or 2; data may be null
+  int64_t vectors;  // 1 for rank 1
+  RowStats rows;    // of A
   bool deterministic;
   bool values_kept;     // option values = kept: the kernel may copy values in set_values
   bool transpose_kept;  // option transpose = kept
   bool device_scalars;
-  int64_t max_workspace;  // bytes; -1: no bound
+  int64_t max_workspace;                 // bytes; -1: no bound
   std::shared_ptr<const Memory> memory;  // for plan data
 };
 

@@ -28,23 +28,33 @@ class BalancedKernel final : public Kernel {
       const S* x = based(vector_of<S>(args.x, k), A.base, A.nnz, x_stride);
       S* y = vector_of<S>(args.y, k);
       if constexpr (is_real<S>) {
-        const auto short_row = [A, x](int64_t p, int64_t end) __attribute__((always_inline)) { return row_product::plain_row(A.values, A.indices, x, 1, p, end, false); };
+        const auto short_row = [ A, x ](int64_t p, int64_t end) __attribute__((always_inline)) {
+          return row_product::plain_row(A.values, A.indices, x, 1, p, end, false);
+        };
         if (x_stride != 1)
-          run(queue, A, update, y, args.y.strides[0], [A, x, x_stride](int64_t p, int64_t end) __attribute__((always_inline)) {
-            return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, false);
-          });
+          run(
+              queue, A, update, y, args.y.strides[0],
+              [ A, x, x_stride ](int64_t p, int64_t end) __attribute__((always_inline)) {
+                return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, false);
+              });
         else if (gather_)
-          run(queue, A, update, y, args.y.strides[0], [A, x, short_row](int64_t p, int64_t end) __attribute__((always_inline)) {
-            return end - p < 8 ? short_row(p, end) : row_product::gathered_row(A.values, A.indices, x, p, end);
-          });
+          run(
+              queue, A, update, y, args.y.strides[0],
+              [ A, x, short_row ](int64_t p, int64_t end) __attribute__((always_inline)) {
+                return end - p < 8 ? short_row(p, end) : row_product::gathered_row(A.values, A.indices, x, p, end);
+              });
         else
-          run(queue, A, update, y, args.y.strides[0], [A, x, short_row](int64_t p, int64_t end) __attribute__((always_inline)) {
-            return end - p < 8 ? short_row(p, end) : row_product::long_row(A.values, A.indices, x, p, end);
-          });
+          run(
+              queue, A, update, y, args.y.strides[0],
+              [ A, x, short_row ](int64_t p, int64_t end) __attribute__((always_inline)) {
+                return end - p < 8 ? short_row(p, end) : row_product::long_row(A.values, A.indices, x, p, end);
+              });
       } else {
-        run(queue, A, update, y, args.y.strides[0], [A, x, x_stride, conjugate = conjugate_](int64_t p, int64_t end) __attribute__((always_inline)) {
-          return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, conjugate);
-        });
+        run(
+            queue, A, update, y, args.y.strides[0],
+            [ A, x, x_stride, conjugate = conjugate_ ](int64_t p, int64_t end) __attribute__((always_inline)) {
+              return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, conjugate);
+            });
       }
     }
   }
@@ -61,7 +71,8 @@ class BalancedKernel final : public Kernel {
   };
 
   template <class Product>
-  void run(Queue& queue, const HostCsr<S, I, O>& csr, const Update<S>& by, S* y, int64_t y_stride, const Product& row_times_x) {
+  void run(Queue& queue, const HostCsr<S, I, O>& csr, const Update<S>& by, S* y, int64_t y_stride,
+           const Product& row_times_x) {
     const auto parts = static_cast<int64_t>(cuts_.size()) - 1;
     host_parts<Dev>(queue, parts, [&](int64_t part) {
       // Copies that no store to y can change, so that they stay in registers.
@@ -116,7 +127,8 @@ inline std::string unsupported(const Desc& desc) {
 
 template <class Dev>
 constexpr Implementation host_balanced() {
-  return {{"host_balanced"}, true, host_balanced_parts::unsupported, make_typed<Dev, host_balanced_parts::BalancedKernel>};
+  return {
+      {"host_balanced"}, true, host_balanced_parts::unsupported, make_typed<Dev, host_balanced_parts::BalancedKernel>};
 }
 
 }  // namespace kkc::spmv

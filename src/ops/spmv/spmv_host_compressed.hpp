@@ -12,9 +12,10 @@ namespace host_compressed_parts {
 
 /// Four rows of `length` entries from `values` on, and x from the first row's number on.
 template <class R, class I>
-[[gnu::always_inline]] inline void four_rows(const R* values, const I* columns, int64_t length, const R* x, Pack<R, 4>& sum) {
+[[gnu::always_inline]] inline void four_rows(const R* values, const I* columns, int64_t length, const R* x,
+                                             Pack<R, 4>& sum) {
   Pack<R, 4> a, b, c, d, v, other{};
-  const auto add = [&](Pack<R, 4>& to, const Pack<R, 4>& entries, I column) __attribute__((always_inline)) {
+  const auto add = [&](Pack<R, 4> & to, const Pack<R, 4>& entries, I column) __attribute__((always_inline)) {
     load(v, x + column);
     to += entries * v;
   };
@@ -27,14 +28,17 @@ template <class R, class I>
     load(b, values + i + length);
     load(c, values + i + 2 * length);
     load(d, values + i + 3 * length);
-    const Pack<R, 4> ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7),
-                     cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    const Pack<R, 4> ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                     ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                     cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                     cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
     add(sum, __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5), columns[i]);
     add(other, __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5), columns[i + 1]);
     add(sum, __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7), columns[i + 2]);
     add(other, __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7), columns[i + 3]);
   }
-  for (; i < length; ++i) add(sum, Pack<R, 4>{values[i], values[i + length], values[i + 2 * length], values[i + 3 * length]}, columns[i]);
+  for (; i < length; ++i)
+    add(sum, Pack<R, 4>{values[i], values[i + length], values[i + 2 * length], values[i + 3 * length]}, columns[i]);
   sum += other;
 }
 
@@ -50,7 +54,8 @@ class CompressedKernel final : public Kernel {
       Part& part = parts_[static_cast<size_t>(p)];
       part.runs = find_runs(A, cuts[static_cast<size_t>(p)], cuts[static_cast<size_t>(p) + 1]);
       for (const GroupRun& run : part.runs)
-        for (int64_t i = 0; i < run.length; ++i) part.columns.push_back(static_cast<I>(A.column(A.begin(run.row) + i) - run.row));
+        for (int64_t i = 0; i < run.length; ++i)
+          part.columns.push_back(static_cast<I>(A.column(A.begin(run.row) + i) - run.row));
     });
   }
 
@@ -92,7 +97,8 @@ class CompressedKernel final : public Kernel {
     std::vector<I> columns;  // one list for each run that is alike
   };
 
-  void alike_rows(const S* values, const I* columns, const GroupRun& run, const Update<S>& update, const S* x, S* y, int64_t y_stride) const {
+  void alike_rows(const S* values, const I* columns, const GroupRun& run, const Update<S>& update, const S* x, S* y,
+                  int64_t y_stride) const {
     if constexpr (is_real<S>) {
       Pack<S, 4> sum;
       for (int64_t row = run.row; row < run.row + run.rows; row += 4, values += 4 * run.length) {
@@ -108,7 +114,8 @@ class CompressedKernel final : public Kernel {
     }
   }
 
-  void other_rows(const HostCsr<S, I, O>& A, const GroupRun& run, const Update<S>& update, const S* x, S* y, int64_t y_stride) const {
+  void other_rows(const HostCsr<S, I, O>& A, const GroupRun& run, const Update<S>& update, const S* x, S* y,
+                  int64_t y_stride) const {
     row_product::Stream<S, I> stream(A.indices, A.values, A.begin(run.row));
     const S* x_based = based(x, A.base, A.nnz);
     for (int64_t row = run.row; row < run.row + run.rows; ++row) {
@@ -133,7 +140,10 @@ inline std::string unsupported(const Desc& desc) {
 
 template <class Dev>
 constexpr Implementation host_compressed() {
-  return {{"host_compressed"}, true, host_compressed_parts::unsupported, make_typed<Dev, host_compressed_parts::CompressedKernel>};
+  return {{"host_compressed"},
+          true,
+          host_compressed_parts::unsupported,
+          make_typed<Dev, host_compressed_parts::CompressedKernel>};
 }
 
 }  // namespace kkc::spmv

@@ -60,7 +60,8 @@ double alike_share(const HostCsr<S, I, O>& A) {
     const int64_t group = tries == groups ? i : static_cast<int64_t>(place % static_cast<uint64_t>(groups));
     const int64_t row = group * group_rows, length = A.begin(row + 1) - A.begin(row);
     bool all = length > 0;
-    for (int64_t next = row; all && next + 1 < row + group_rows; ++next) all = next_is_alike(A, next, A.begin(next), length);
+    for (int64_t next = row; all && next + 1 < row + group_rows; ++next)
+      all = next_is_alike(A, next, A.begin(next), length);
     alike += all;
   }
   return static_cast<double>(alike) / static_cast<double>(tries);
@@ -80,7 +81,8 @@ inline double alike_share(const CsrRef& A) {
 template <class S, class I, class O>
 std::vector<int64_t> group_cuts(const HostCsr<S, I, O>& A, int64_t parts) {
   std::vector<int64_t> rows;
-  for (const Cut& cut : balanced_cuts(A, parts, false)) rows.push_back(cut.row == A.rows ? A.rows : cut.row / group_rows * group_rows);
+  for (const Cut& cut : balanced_cuts(A, parts, false))
+    rows.push_back(cut.row == A.rows ? A.rows : cut.row / group_rows * group_rows);
   return rows;
 }
 
@@ -90,7 +92,8 @@ inline std::string group_refusal(const Desc& desc) {
   if (desc.vectors != 1) return "for one vector";
   if (desc.x.extents[0] > 1 && desc.x.strides[0] != 1) return "x is strided";
   if (desc.A.nnz == 0) return "A has no entries";
-  if (desc.rows.longest > std::max<int64_t>(4096, desc.A.nnz / 64)) return "a row is long enough to be shared by threads";
+  if (desc.rows.longest > std::max<int64_t>(4096, desc.A.nnz / 64))
+    return "a row is long enough to be shared by threads";
   return {};
 }
 

@@ -58,7 +58,8 @@ template <class S, class R, int W, int N>
   } else {
     const R sign = conjugate ? R(-1) : R(1);
     for (int n = 0; n < N; ++n)
-      for (int i = 0; i < W; i += 2) out[(W * n + i) / 2] = {sums.re[n][i] - sign * sums.im[n][i + 1], sums.re[n][i + 1] + sign * sums.im[n][i]};
+      for (int i = 0; i < W; i += 2)
+        out[(W * n + i) / 2] = {sums.re[n][i] - sign * sums.im[n][i + 1], sums.re[n][i + 1] + sign * sums.im[n][i]};
   }
 }
 
@@ -69,7 +70,10 @@ class MultiKernel final : public Kernel {
 
  public:
   MultiKernel(const Desc& desc, Queue& queue)
-      : conjugate_(conjugates(desc.op)), turns_(desc.vectors > 1 && desc.x.strides[1] != 1), vectors_(desc.vectors), x_rows_(desc.x.extents[0]) {
+      : conjugate_(conjugates(desc.op)),
+        turns_(desc.vectors > 1 && desc.x.strides[1] != 1),
+        vectors_(desc.vectors),
+        x_rows_(desc.x.extents[0]) {
     const HostCsr<S, I, O> A(desc.A);
     cuts_ = balanced_cuts(A, parts_for(A, queue), true);
     pieces_.resize((cuts_.size() - 1) * 2 * static_cast<size_t>(vectors_));
@@ -128,7 +132,8 @@ class MultiKernel final : public Kernel {
 
   /// W * N lanes of a row. IntoY: y's vectors are neighbours and take them at once; else `to` gets the sums.
   template <bool Ahead, bool IntoY, int W, int N>
-  [[gnu::always_inline]] inline void block(const Entries<S, I>& e, const S* x, int64_t stride, const Update<S>& update, S* to) const {
+  [[gnu::always_inline]] inline void block(const Entries<S, I>& e, const S* x, int64_t stride, const Update<S>& update,
+                                           S* to) const {
     Sums<R, W, N> sums;
     add_up<Ahead>(e, reinterpret_cast<const R*>(x), stride * lanes_each, sums);
     if constexpr (!IntoY) {
@@ -151,9 +156,11 @@ class MultiKernel final : public Kernel {
 
   /// `count` vectors of a row.
   template <bool Ahead, bool IntoY>
-  [[gnu::always_inline]] inline void row(const Entries<S, I>& e, const S* x, int64_t stride, int64_t count, const Update<S>& update, S* to) const {
+  [[gnu::always_inline]] inline void row(const Entries<S, I>& e, const S* x, int64_t stride, int64_t count,
+                                         const Update<S>& update, S* to) const {
     int64_t k = 0;
-    for (; (count - k) * lanes_each >= 32; k += 32 / lanes_each) block<Ahead, IntoY, 8, 4>(e, x + k, stride, update, to + k);
+    for (; (count - k) * lanes_each >= 32; k += 32 / lanes_each)
+      block<Ahead, IntoY, 8, 4>(e, x + k, stride, update, to + k);
     if ((count - k) * lanes_each >= 16) {
       block<Ahead, IntoY, 8, 2>(e, x + k, stride, update, to + k);
       k += 16 / lanes_each;
@@ -176,8 +183,8 @@ class MultiKernel final : public Kernel {
   }
 
   template <bool Ahead>
-  void run(Queue& queue, const HostCsr<S, I, O>& csr, const Update<S>& by, const S* x, int64_t stride, const DenseRef& y_ref, int64_t first,
-           int64_t count) {
+  void run(Queue& queue, const HostCsr<S, I, O>& csr, const Update<S>& by, const S* x, int64_t stride,
+           const DenseRef& y_ref, int64_t first, int64_t count) {
     const int64_t y_row = y_ref.strides[0], y_vector = y_ref.strides[1];
     S* const y = vector_of<S>(y_ref, first);
     const bool neighbours = y_vector == 1 || count == 1;
@@ -188,8 +195,12 @@ class MultiKernel final : public Kernel {
       const auto part = static_cast<size_t>(number);
       const Cut from = cuts_[part], to = cuts_[part + 1];
       row_product::Stream<S, I> stream(A.indices, A.values, from.entry);
-      const auto entries = [&A](int64_t begin, int64_t end) { return Entries<S, I>{A.values, A.indices, begin, end, A.nnz - 1}; };
-      const auto partial = [&](int64_t begin, int64_t end, bool tail) { row<Ahead, false>(entries(begin, end), x, stride, count, update, piece(part, tail) + first); };
+      const auto entries = [&A](int64_t begin, int64_t end) {
+        return Entries<S, I>{A.values, A.indices, begin, end, A.nnz - 1};
+      };
+      const auto partial = [&](int64_t begin, int64_t end, bool tail) {
+        row<Ahead, false>(entries(begin, end), x, stride, count, update, piece(part, tail) + first);
+      };
       int64_t r = from.row, begin = from.entry;
       if (r < to.row && begin > A.begin(r)) {
         begin = A.begin(r + 1);
@@ -212,8 +223,8 @@ class MultiKernel final : public Kernel {
 
   /// y's vectors lie apart: some rows are finished first, so that each vector is written in pieces.
   template <bool Ahead>
-  int64_t run_tiles(const HostCsr<S, I, O>& A, const Update<S>& update, const S* x, int64_t stride, S* y, int64_t y_row, int64_t y_vector, int64_t count,
-                    int64_t r, int64_t last, row_product::Stream<S, I>& stream) const {
+  int64_t run_tiles(const HostCsr<S, I, O>& A, const Update<S>& update, const S* x, int64_t stride, S* y, int64_t y_row,
+                    int64_t y_vector, int64_t count, int64_t r, int64_t last, row_product::Stream<S, I>& stream) const {
     S tile[tile_rows * turned_vectors];
     int64_t begin = A.begin(r);
     for (; r < last; r += tile_rows) {
@@ -224,7 +235,8 @@ class MultiKernel final : public Kernel {
         for (int64_t i = 0; i < rows; ++i) {
           const int64_t end = A.begin(r + i + 1);
           stream.reach(begin, end);
-          row<Ahead, false>(Entries<S, I>{A.values, A.indices, begin, end, A.nnz - 1}, x + k, stride, n, update, tile + i * turned_vectors);
+          row<Ahead, false>(Entries<S, I>{A.values, A.indices, begin, end, A.nnz - 1}, x + k, stride, n, update,
+                            tile + i * turned_vectors);
           begin = end;
         }
         for (int64_t j = 0; j < n; ++j) {

@@ -85,7 +85,8 @@ class RelaidKernel final : public Kernel {
     parts_.resize(static_cast<size_t>(parts));
     host_parts_checked<Dev>(queue, parts, [&](int64_t p) {
       Part& part = parts_[static_cast<size_t>(p)];
-      for (const GroupRun& run : find_runs(A, cuts[static_cast<size_t>(p)], cuts[static_cast<size_t>(p) + 1])) lay_out(A, run, part);
+      for (const GroupRun& run : find_runs(A, cuts[static_cast<size_t>(p)], cuts[static_cast<size_t>(p) + 1]))
+        lay_out(A, run, part);
     });
     // Each part begins on a boundary that vectors like.
     for (Part& part : parts_) {
@@ -144,12 +145,16 @@ class RelaidKernel final : public Kernel {
   };
 
   static void lay_out(const Matrix& A, const GroupRun& run, Part& part) {
-    const auto push = [&](int64_t row, int64_t groups, int64_t length, Form form, int64_t rows, int64_t values, int64_t columns) {
-      part.runs.push_back({row, part.values, part.columns, static_cast<int32_t>(groups), static_cast<int32_t>(length), form, static_cast<int32_t>(rows)});
+    const auto push = [&](int64_t row, int64_t groups, int64_t length, Form form, int64_t rows, int64_t values,
+                          int64_t columns) {
+      part.runs.push_back({row, part.values, part.columns, static_cast<int32_t>(groups), static_cast<int32_t>(length),
+                           form, static_cast<int32_t>(rows)});
       part.values += values;
       part.columns += columns;
     };
-    if (run.alike) return push(run.row, run.rows / group_rows, run.length, Form::relative, group_rows, run.rows * run.length, run.length);
+    if (run.alike)
+      return push(run.row, run.rows / group_rows, run.length, Form::relative, group_rows, run.rows * run.length,
+                  run.length);
     for (int64_t row = run.row; row < run.row + run.rows; row += group_rows) {
       const int64_t last = std::min(row + group_rows, run.row + run.rows), entries = A.begin(last) - A.begin(row);
       int64_t longest = 0;
@@ -167,14 +172,17 @@ class RelaidKernel final : public Kernel {
       for (int64_t i = 0; i < run.length; ++i) columns[i] = static_cast<I>(A.column(A.begin(run.row) + i) - run.row);
       return;
     }
-    for (int64_t r = 0; r < group_rows; ++r) columns[r] = r < run.rows ? static_cast<I>(A.begin(run.row + r + 1) - A.begin(run.row + r)) : I{0};
+    for (int64_t r = 0; r < group_rows; ++r)
+      columns[r] = r < run.rows ? static_cast<I>(A.begin(run.row + r + 1) - A.begin(run.row + r)) : I{0};
     if (run.form == Form::rows) {
-      for (int64_t p = A.begin(run.row), to = group_rows; p < A.begin(run.row + run.rows); ++p, ++to) columns[to] = static_cast<I>(A.column(p));
+      for (int64_t p = A.begin(run.row), to = group_rows; p < A.begin(run.row + run.rows); ++p, ++to)
+        columns[to] = static_cast<I>(A.column(p));
       return;
     }
     for (int64_t r = 0; r < group_rows; ++r) {
       const int64_t begin = A.begin(run.row + r);
-      for (int64_t i = 0; i < run.length; ++i) columns[(i + 1) * group_rows + r] = i < columns[r] ? static_cast<I>(A.column(begin + i)) : I{0};
+      for (int64_t i = 0; i < run.length; ++i)
+        columns[(i + 1) * group_rows + r] = i < columns[r] ? static_cast<I>(A.column(begin + i)) : I{0};
     }
   }
 
@@ -203,14 +211,17 @@ class RelaidKernel final : public Kernel {
     const I* lengths = run.form == Form::lanes ? columns_.as<I>() + run.columns : nullptr;
     for (int64_t g = 0; g < run.groups; ++g) {
       const S* from[8];
-      for (int64_t r = 0; r < 8; ++r) from[r] = lengths == nullptr ? source + (g * 8 + r) * run.length : A.values + A.begin(run.row + r);
-      for (size_t byte = 0; byte < 8 * static_cast<size_t>(run.length) * sizeof(S); byte += 64) prefetch(reinterpret_cast<const char*>(from[0]) + 4096 + byte);
+      for (int64_t r = 0; r < 8; ++r)
+        from[r] = lengths == nullptr ? source + (g * 8 + r) * run.length : A.values + A.begin(run.row + r);
+      for (size_t byte = 0; byte < 8 * static_cast<size_t>(run.length) * sizeof(S); byte += 64)
+        prefetch(reinterpret_cast<const char*>(from[0]) + 4096 + byte);
       for (int64_t i = 0; i < run.length; ++i, to += 8) store_entry(to, from, lengths, i);
     }
   }
 
   static void prefetch_values(const S* values) {
-    for (size_t byte = 0; byte < 8 * sizeof(S); byte += 64) prefetch(reinterpret_cast<const char*>(values) + row_product::value_bytes_ahead + byte);
+    for (size_t byte = 0; byte < 8 * sizeof(S); byte += 64)
+      prefetch(reinterpret_cast<const char*>(values) + row_product::value_bytes_ahead + byte);
   }
 
   static void store_group(const Eight<S>& sum, const Update<S>& update, S* y, int64_t y_stride) {

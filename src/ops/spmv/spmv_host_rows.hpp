@@ -70,7 +70,9 @@ struct Update {
   bool overwrite;
   Update(const Coefficient& a, const Coefficient& b)
       : alpha(factor<S>(a).get()), beta(factor<S>(b).get()), overwrite(is_zero(beta)) {}
-  void operator()(S& y, const S& sum) const { y = overwrite ? times(alpha, sum) : plus(times(alpha, sum), times(beta, y)); }
+  void operator()(S& y, const S& sum) const {
+    y = overwrite ? times(alpha, sum) : plus(times(alpha, sum), times(beta, y));
+  }
   void scale(S& y) const { y = overwrite ? S{} : times(beta, y); }
 };
 
@@ -213,7 +215,8 @@ template <class R, class I>
 
 /// Any stride of x; the four products of parts are summed apart, and conjugation is a matter of signs at the end.
 template <class S, class I>
-[[gnu::always_inline]] inline S plain_row(const S* values, const I* indices, const S* x, int64_t stride, int64_t p, int64_t end, bool conjugate) {
+[[gnu::always_inline]] inline S plain_row(const S* values, const I* indices, const S* x, int64_t stride, int64_t p,
+                                          int64_t end, bool conjugate) {
   if constexpr (is_real<S>) {
     S sum = 0;
     for (; p < end; ++p) sum += values[p] * x[indices[p] * stride];
@@ -254,7 +257,9 @@ std::unique_ptr<Kernel> make_typed(const Desc& desc, Queue& queue) {
   std::unique_ptr<Kernel> kernel;
   dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
     using P = decltype(pair);
-    kernel = std::make_unique<K<Dev, Element<typename decltype(scalar)::type>, typename P::ordinal, typename P::offset>>(desc, queue);
+    kernel =
+        std::make_unique<K<Dev, Element<typename decltype(scalar)::type>, typename P::ordinal, typename P::offset>>(
+            desc, queue);
   });
   return kernel;
 }

@@ -33,8 +33,9 @@ class TransposedKernel final : public Kernel {
     Desc inner = desc;
     inner.op = conjugates(desc.op) ? Op::conjugate : Op::none;
     inner.A = transposed_;
-    inner_ = desc.y.rank == 2 && desc.vectors > 1 ? std::unique_ptr<Kernel>(std::make_unique<host_multi_parts::MultiKernel<Dev, S, I, O>>(inner, queue))
-                                                  : std::make_unique<host_balanced_parts::BalancedKernel<Dev, S, I, O>>(inner, queue);
+    inner_ = desc.y.rank == 2 && desc.vectors > 1
+                 ? std::unique_ptr<Kernel>(std::make_unique<host_multi_parts::MultiKernel<Dev, S, I, O>>(inner, queue))
+                 : std::make_unique<host_balanced_parts::BalancedKernel<Dev, S, I, O>>(inner, queue);
   }
 
   bool keeps_values() const override { return true; }
@@ -46,7 +47,8 @@ class TransposedKernel final : public Kernel {
     S* values = values_.as<S>();
     const int64_t parts = parts_for(A, queue);
     host_parts<Dev>(queue, parts, [&](int64_t part) {
-      for (int64_t p = part_begin(A.nnz, parts, part), end = part_begin(A.nnz, parts, part + 1); p < end; ++p) values[p] = A.values[positions[p]];
+      for (int64_t p = part_begin(A.nnz, parts, part), end = part_begin(A.nnz, parts, part + 1); p < end; ++p)
+        values[p] = A.values[positions[p]];
     });
   }
 
@@ -74,7 +76,10 @@ class TransposedKernel final : public Kernel {
     const int64_t parts = parts_for(A, queue);
     const std::vector<Cut> cuts = balanced_cuts(A, parts, false);
     std::vector<Counters> counters(static_cast<size_t>(parts));
-    host_parts_checked<Dev>(queue, parts, [&](int64_t part) { count(A, cuts[static_cast<size_t>(part)], cuts[static_cast<size_t>(part) + 1], counters[static_cast<size_t>(part)]); });
+    host_parts_checked<Dev>(queue, parts, [&](int64_t part) {
+      count(A, cuts[static_cast<size_t>(part)], cuts[static_cast<size_t>(part) + 1],
+            counters[static_cast<size_t>(part)]);
+    });
 
     // Offsets: each part of the columns from 0, then moved behind the columns before.
     O* offsets = offsets_.as<O>();
@@ -140,7 +145,10 @@ inline std::string unsupported(const Desc& desc) {
 
 template <class Dev>
 constexpr Implementation host_transpose_kept() {
-  return {{"host_transpose_kept"}, true, host_transpose_kept_parts::unsupported, make_typed<Dev, host_transpose_kept_parts::TransposedKernel>};
+  return {{"host_transpose_kept"},
+          true,
+          host_transpose_kept_parts::unsupported,
+          make_typed<Dev, host_transpose_kept_parts::TransposedKernel>};
 }
 
 }  // namespace kkc::spmv

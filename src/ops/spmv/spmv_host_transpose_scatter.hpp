@@ -44,7 +44,8 @@ class ScatterKernel final : public Kernel {
       S* const sums = static_cast<S*>(args.workspace);
       const S* x = vector_of<S>(args.x, k);
       const int64_t x_stride = args.x.strides[0];
-      host_parts<Dev>(queue, static_cast<int64_t>(ranges_.size()), [&](int64_t part) { scatter(A, static_cast<size_t>(part), x, x_stride, sums); });
+      host_parts<Dev>(queue, static_cast<int64_t>(ranges_.size()),
+                      [&](int64_t part) { scatter(A, static_cast<size_t>(part), x, x_stride, sums); });
       gather_sums(queue, A.cols, update, sums, vector_of<S>(args.y, k), args.y.strides[0]);
     }
   }
@@ -120,7 +121,10 @@ inline std::string unsupported(const Desc& desc) {
 
 template <class Dev>
 constexpr Implementation host_transpose_scatter() {
-  return {{"host_transpose_scatter"}, true, host_transpose_scatter_parts::unsupported, make_typed<Dev, host_transpose_scatter_parts::ScatterKernel>};
+  return {{"host_transpose_scatter"},
+          true,
+          host_transpose_scatter_parts::unsupported,
+          make_typed<Dev, host_transpose_scatter_parts::ScatterKernel>};
 }
 
 }  // namespace kkc::spmv

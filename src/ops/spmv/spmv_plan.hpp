@@ -24,7 +24,8 @@ class State final : public PlanState {
   bool values_set = false;
 };
 
-std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix& A, const View& x, const View& y, const Options& options);
+std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix& A, const View& x, const View& y,
+                           const Options& options);
 void execute(Plan& plan, const void* alpha, const Matrix& A, const View& x, const void* beta, View& y);
 void set_values(Plan& plan, const Matrix& A);
 

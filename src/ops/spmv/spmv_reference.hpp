@@ -175,7 +175,8 @@ class ReferenceKernel final : public Kernel {
   void execute(Queue& queue, const Args& args) override { launch(queue, args, 1); }
 
   void describe(Info& info) const override {
-    if (transposes(op_)) info.add("transposed_by", std::string(starts_.data() != nullptr ? "positions" : atomic ? "atomics" : "scatter"));
+    if (transposes(op_))
+      info.add("transposed_by", std::string(starts_.data() != nullptr ? "positions" : atomic ? "atomics" : "scatter"));
   }
 
  private:
@@ -263,7 +264,8 @@ std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
   std::unique_ptr<Kernel> kernel;
   dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
     using P = decltype(pair);
-    kernel = std::make_unique<ReferenceKernel<Dev, typename decltype(scalar)::type, typename P::ordinal, typename P::offset>>(desc, queue);
+    kernel = std::make_unique<
+        ReferenceKernel<Dev, typename decltype(scalar)::type, typename P::ordinal, typename P::offset>>(desc, queue);
   });
   return kernel;
 }
