@@ -175,8 +175,10 @@ class ReferenceKernel final : public Kernel {
   void execute(Queue& queue, const Args& args) override { launch(queue, args, 1); }
 
   void describe(Info& info) const override {
-    if (transposes(op_))
-      info.add("transposed_by", std::string(starts_.data() != nullptr ? "positions" : atomic ? "atomics" : "scatter"));
+    if (!transposes(op_)) return;
+    const bool positions = starts_.data() != nullptr;
+    info.add("transposed_by", std::string(positions ? "positions" : atomic ? "atomics" : "scatter"));
+    info.add("deterministic", int64_t{positions || !atomic});
   }
 
  private:
