@@ -12,6 +12,7 @@ using Scalars = std::tuple<float, double, std::complex<float>, std::complex<doub
 template <class T>
 void check_dot(const Context& ctx, Random& random, const Extents& extents, const Placement& px, const Placement& py,
                bool conjugate) {
+  if (!has_kernels<T>(ctx.device())) return;
   INFO(text(extents) << ", strides " << text(px.strides) << " and " << text(py.strides) << ", conjugate " << conjugate);
   const Dense<T> x(ctx, random, extents, px), y(ctx, random, extents, py);
   const Extents columns(extents.begin() + 1, extents.end());

@@ -14,6 +14,7 @@ using Scalars = std::tuple<float, double, std::complex<float>, std::complex<doub
 template <class T>
 void check_norm2(const Context& ctx, Random& random, const Extents& extents, const Placement& px,
                  long double factor = 1) {
+  if (!has_kernels<T>(ctx.device())) return;
   using R = typename RealOf<T>::type;
   INFO(text(extents) << ", strides " << text(px.strides) << ", times " << static_cast<double>(factor));
   Dense<T> x(ctx, random, extents, px);
@@ -118,7 +119,8 @@ TEST_CASE("norm2: misuse is refused with a sentence", "[norm2]") {
     const Array<int64_t> integers(ctx, size_t{21});
     const View x = wrap(ctx, memory.data(), {20}), r = wrap(ctx, memory.data() + 90, {});
     CHECK(kkc_norm2(ctx, x, r) == KKC_STATUS_SUCCESS);
-    CHECK(kkc_norm2(ctx, wrap(ctx, complex.data(), {20}), r) == KKC_STATUS_SUCCESS);
+    if (has_kernels<std::complex<double>>(device))
+      CHECK(kkc_norm2(ctx, wrap(ctx, complex.data(), {20}), r) == KKC_STATUS_SUCCESS);
     CHECK(kkc_norm2(ctx, x, wrap(ctx, complex.data(), {})) == KKC_STATUS_TYPE_MISMATCH);
     CHECK(std::string(kkc_last_error()).find("f64") != std::string::npos);
     CHECK(kkc_norm2(ctx, x, wrap(ctx, memory.data() + 90, {1})) == KKC_STATUS_SIZE_MISMATCH);

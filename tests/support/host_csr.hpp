@@ -134,6 +134,14 @@ inline bool supported(kkc_device_t device, const char* operation, kkc_index_pair
   return kkc_query_support(device, operation, pair, scalar, &yes) == KKC_STATUS_SUCCESS && yes != 0;
 }
 
+/// Whether this build has kernels for T at all: a reduced one lacks some element types.
+template <class T>
+bool has_kernels(kkc_device_t device) {
+  for (const kkc_index_pair_t pair : all_index_pairs)
+    if (supported(device, "axpby", pair, scalar_tag<T>)) return true;
+  return false;
+}
+
 /// A copy in a context's device memory, borrowed by a matrix handle. The arrays can be spoiled and restored.
 template <class T>
 class DeviceCsr {
