@@ -139,6 +139,45 @@ TEMPLATE_TEST_CASE("spmv: every implementation on more work than one thread gets
   }
 }
 
+TEST_CASE("spmv: a row that several threads share", "[spmv]") {
+  using T = double;
+  constexpr int64_t length = 60000;
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spmv", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device, device == KKC_DEVICE_OPENMP ? R"({"threads": 4})" : "");
+    Random random(seed());
+    // Rows 0 and 2 are short, row 1 is full; and the transpose.
+    HostCsr<T> wide, tall;
+    wide.rows = tall.cols = 3;
+    wide.cols = tall.rows = length;
+    wide.offsets = {0, 1, length + 1, length + 2};
+    wide.indices = {5};
+    for (int64_t i = 0; i < length; ++i) wide.indices.push_back(i);
+    wide.indices.push_back(7);
+    for (int64_t i = 0; i < length; ++i) {
+      if (i == 5) tall.indices.push_back(0);
+      tall.indices.push_back(1);
+      if (i == 7) tall.indices.push_back(2);
+      tall.offsets.push_back(tall.nnz());
+    }
+    wide.values = tall.values = random_vector<T>(random, length + 2);
+    for (const std::string& implementation : implementations(device, "spmv"))
+      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+        for (const Lie lie : {Lie::vector, Lie::left, Lie::right, Lie::strided}) {
+          SpmvCase<T> c;
+          c.implementation = implementation;
+          c.op = op;
+          c.vectors = lie == Lie::vector ? 1 : 5;
+          c.x_lie = c.y_lie = lie;
+          c.beta = 0.5;
+          c.values_kept = c.transpose_kept = implementation.find("kept") != std::string::npos;
+          INFO("seed " << seed() << ", " << name(device) << ", " << c.text());
+          const auto wrong = run_case(ctx, c, op == KKC_OP_NONE ? wide : tall, random);
+          if (wrong) REQUIRE(*wrong == "");
+        }
+  }
+}
+
 TEST_CASE("spmv: every implementation on the benchmark's matrices", "[spmv]") {
   using T = double;
   for (const kkc_device_t device : devices()) {

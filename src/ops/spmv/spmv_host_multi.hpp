@@ -214,7 +214,7 @@ class MultiKernel final : public Kernel {
           row<Ahead, true>(entries(begin, end), x, stride, count, update, y + r * y_row);
           begin = end;
         }
-      } else {
+      } else if (r < to.row) {
         begin = run_tiles<Ahead>(A, update, x, stride, y, y_row, y_vector, count, r, to.row, stream);
       }
       if (to.entry > begin) partial(begin, to.entry, true);
