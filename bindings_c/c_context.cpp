@@ -2,7 +2,6 @@
 #include "core/catalogue.hpp"
 #include "core/loans.hpp"
 #include "guard.hpp"
-#include "ops/one_call.hpp"
 
 using namespace kkc;
 
@@ -16,11 +15,9 @@ kkc_status_t kkc_context_create(kkc_device_t device, int32_t device_id, kkc_allo
                                 const kkc_options_t* options, kkc_context_t** ctx) {
   return guard(
       [&] {
-        const auto context =
-            std::make_shared<Context>(valid_device(device, "device"), device_id,
-                                      as_optional<Allocator>(allocator, "allocator"), *options_or_none(options));
-        prepare_one_call_operations(context->queue());
-        give(context, ctx);
+        give(std::make_shared<Context>(valid_device(device, "device"), device_id,
+                                       as_optional<Allocator>(allocator, "allocator"), *options_or_none(options)),
+             ctx);
       },
       out(ctx, "ctx"));
 }
