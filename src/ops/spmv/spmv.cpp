@@ -234,12 +234,13 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix
   Queue& queue = context->queue();
   PassedOver passed_over;
   const auto takes = eligible<Implementation>(queue.table(), "spmv", parsed, desc, passed_over);
-  Made made = parsed.measure && takes.size() > 1
+  // Nothing is executed where y has no elements, so nothing is measured.
+  Made made = parsed.measure && takes.size() > 1 && y.count() > 0
                   ? measure(*context, desc, takes, passed_over)
                   : make(queue, *takes.front(), desc,
                          parsed.implementation.empty() ? "first in order of priority that takes the case"
                                                        : "named by the caller");
-  if (!parsed.measure)
+  if (!parsed.measure || y.count() == 0)
     for (size_t i = 1; i < takes.size(); ++i) passed_over.emplace_back(takes[i]->name, "lower priority");
 
   auto state = std::make_unique<State>();
