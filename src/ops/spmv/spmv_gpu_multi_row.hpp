@@ -32,8 +32,10 @@ class MultiRowKernel final : public Kernel {
     windows_.count = (desc.A.nnz + rows_) / windows_.capacity + 1;
     starts_ = device_array<I>(desc, windows_.count + 1);
     windows_.starts = starts_.template as<I>();
-    launch_over(queue, rows_ + 1,
-                FindWindows<I, O>{offsets_of<O>(desc.A), starts_.template as<I>(), windows_.count, windows_.capacity});
+    if (rows_ > 0)  // without rows there may be no offsets
+      launch_over(
+          queue, rows_ + 1,
+          FindWindows<I, O>{offsets_of<O>(desc.A), starts_.template as<I>(), windows_.count, windows_.capacity});
     gpu::prepare<AddSegments<T, I, O>>(queue);
     gpu::prepare<TurnVectors<T>>(queue);
     with_kernel(true, [&]<class F>(Type<F>) { gpu::prepare<F>(queue, shared_bytes<F>()); });
