@@ -56,7 +56,7 @@ class TransposeScatterKernel final : public Kernel {
         plan_(desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true),
         entries_a_lane_(gpu_tuning::scattered_entries_a_lane(mean_row(desc), irregular(desc))) {
     const bool uneven = static_cast<double>(desc.rows.longest) > gpu_tuning::hubs_from_factor * mean_row(desc);
-    if (desc.vectors == 1 && uneven && desc.A.nnz > 0) {
+    if (desc.vectors == 1 && uneven && desc.A.nnz > 0 && counts<int32_t>(desc.A.cols)) {
       int room = 0;
       gpu::check(gpu::largest_shared(room, queue.device_id()), "reading the shared memory's size");
       hubs_ =
