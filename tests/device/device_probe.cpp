@@ -67,7 +67,7 @@ void expect(bool condition, const std::string& what) {
 
 void ok(const Library& kkc, kkc_status_t status) { expect(status == KKC_STATUS_SUCCESS, kkc.last_error()); }
 
-/// Plans and executes a product of ones with lap2d5; row 0 has 2 neighbours: its sum is 2.5 - 2.
+/// Plans and executes a product with the identity: 2 I 3 = 6.
 void use(const Library& kkc, kkc_device_t device) {
   kkc_context_t* ctx = nullptr;
   ok(kkc, kkc.context_create(device, 0, nullptr, nullptr, &ctx));
