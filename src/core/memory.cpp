@@ -6,8 +6,11 @@ void* Memory::allocate(Space space, size_t bytes) const {
   void* data = nullptr;
   if (allocator_) {
     data = allocator_->alloc(allocator_->user, bytes, static_cast<kkc_space_t>(space), queue_->stream());
-    require(reinterpret_cast<uintptr_t>(data) % memory_alignment == 0, KKC_STATUS_INVALID_ARGUMENT,
-            "the context's allocator returned ", data, ", expected a multiple of ", memory_alignment);
+    if (reinterpret_cast<uintptr_t>(data) % memory_alignment != 0) {
+      allocator_->free(allocator_->user, data, bytes, static_cast<kkc_space_t>(space), queue_->stream());
+      fail(KKC_STATUS_INVALID_ARGUMENT, "the context's allocator returned ", data, ", expected a multiple of ",
+           memory_alignment);
+    }
   } else {
     queue_->run([&] { data = queue_->allocate(space, bytes); });
   }

@@ -1,6 +1,7 @@
 // Contexts, memory, and handles that are not what they should be.
 #include "support/catch.hpp"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "support/devices.hpp"
@@ -54,6 +55,26 @@ TEST_CASE("context: memory comes aligned, goes back once, and copies", "[core][c
     CHECK(kkc_copy(ctx, nullptr, nullptr, 0, KKC_COPY_HOST_TO_HOST) == KKC_STATUS_SUCCESS);
     CHECK(kkc_copy(ctx, there.data(), numbers.data(), 8, 17) == KKC_STATUS_INVALID_ARGUMENT);
   }
+}
+
+TEST_CASE("context: memory that an allocator does not align is refused and goes back", "[core][context]") {
+  int64_t live = 0;
+  Allocator allocator;
+  ok(kkc_allocator_create(
+      [](void* user, size_t bytes, kkc_space_t, void*) -> void* {
+        ++*static_cast<int64_t*>(user);
+        return static_cast<char*>(std::malloc(bytes + 512)) + 1;
+      },
+      [](void* user, void* data, size_t, kkc_space_t, void*) {
+        --*static_cast<int64_t*>(user);
+        std::free(static_cast<char*>(data) - 1);
+      },
+      &live, allocator.out()));
+  const Context ctx(KKC_DEVICE_SERIAL);
+  kkc_context_t* made = ctx;
+  CHECK(kkc_context_create(KKC_DEVICE_SERIAL, 0, allocator, nullptr, &made) == KKC_STATUS_INVALID_ARGUMENT);
+  CHECK(made == nullptr);
+  CHECK(live == 0);
 }
 
 TEST_CASE("context: handles that are not contexts are refused, never followed", "[core][context]") {
