@@ -84,6 +84,9 @@ bool distinct(const DenseRef& ref) {
 size_t alignment(Scalar scalar) { return is_complex_scalar(scalar) ? size_of(scalar) / 2 : size_of(scalar); }
 
 void require_addressable(const DenseRef& ref) {
+  int64_t count = 1;
+  for (int i = 0; i < ref.rank; ++i)
+    count = multiply(count, std::max<int64_t>(ref.extents[i], 1), "the number of elements");
   multiply(span(ref), static_cast<int64_t>(size_of(ref.scalar)), "the view's size in bytes");
 }
 
@@ -181,7 +184,7 @@ std::shared_ptr<View> View::sub(const int64_t* begins, const int64_t* counts) co
   require(rank() == 0 || counts != nullptr, KKC_STATUS_NULL_POINTER, "counts is NULL, expected ", rank(), " numbers");
   std::shared_ptr<View> part = retain();
   DenseRef& ref = part->ref_;
-  int64_t offset = 0;
+  uint64_t offset = 0;  // wraps around for strides of a view without elements, which may be anything
   ref.rank = 0;
   for (int i = 0; i < rank(); ++i) {
     const int64_t kept = counts[i] == -1 ? 1 : counts[i];
@@ -189,15 +192,14 @@ std::shared_ptr<View> View::sub(const int64_t* begins, const int64_t* counts) co
     require(begins[i] >= 0 && begins[i] <= extent(i) && kept <= extent(i) - begins[i], KKC_STATUS_INDEX_OUT_OF_RANGE,
             "elements ", begins[i], " to ", begins[i], " + ", kept, " of dimension ", i, " lie outside its extent ",
             extent(i));
-    offset += begins[i] * ref_.strides[i];
+    offset += static_cast<uint64_t>(begins[i]) * static_cast<uint64_t>(ref_.strides[i]);
     if (counts[i] == -1) continue;
     ref.extents[ref.rank] = kept;
     ref.strides[ref.rank] = ref_.strides[i];
     ++ref.rank;
   }
   if (!ordered(ref, part->layout_)) part->layout_ = Layout::strided;
-  if (ref.data != nullptr && has_elements(ref))
-    ref.data = static_cast<char*>(ref.data) + offset * static_cast<int64_t>(size_of(ref.scalar));
+  if (ref.data != nullptr && has_elements(ref)) ref.data = static_cast<char*>(ref.data) + offset * size_of(ref.scalar);
   return part;
 }
 

@@ -72,6 +72,16 @@ TEST_CASE("view: bad shapes are refused", "[core][view]") {
     CHECK(status(KKC_TYPE_F64, {INT64_MAX / 4}, KKC_LAYOUT_LEFT, {}) != KKC_STATUS_SUCCESS);
     CHECK(status(KKC_TYPE_F64, {int64_t{1} << 32, int64_t{1} << 32}, KKC_LAYOUT_LEFT, {}) != KKC_STATUS_SUCCESS);
     CHECK(status(KKC_TYPE_F64, {2, 2}, KKC_LAYOUT_STRIDED, {1, INT64_MAX / 2}) != KKC_STATUS_SUCCESS);
+    constexpr int64_t many = int64_t{1} << 40;
+    CHECK(status(KKC_TYPE_F64, {0, many, many}, KKC_LAYOUT_STRIDED, {1, 1, 1}) == KKC_STATUS_OVERFLOW);
+    const int64_t repeated[] = {many, many}, still[] = {0, 0};
+    View constant;
+    CHECK(kkc_view_wrap_const(ctx, KKC_TYPE_F64, 2, repeated, KKC_LAYOUT_STRIDED, still, native_space(ctx), data.data(),
+                              constant.out()) == KKC_STATUS_OVERFLOW);
+    const View nothing = wrap(ctx, data.data(), {0, many}, KKC_LAYOUT_STRIDED, {1, many});
+    const int64_t begins[] = {0, many}, counts[] = {0, 0};
+    View part;
+    CHECK(kkc_view_sub(nothing, begins, counts, part.out()) == KKC_STATUS_SUCCESS);
     CHECK(status(KKC_TYPE_NONE, {3}, KKC_LAYOUT_LEFT, {}) != KKC_STATUS_SUCCESS);
     CHECK(status(99, {3}, KKC_LAYOUT_LEFT, {}) != KKC_STATUS_SUCCESS);
     CHECK(status(KKC_TYPE_F64, {3}, 0, {}) != KKC_STATUS_SUCCESS);
