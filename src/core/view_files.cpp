@@ -30,6 +30,9 @@ void write_dense(const Context& context, const View& view, const std::string& pa
     fetched.reset(new char[last - first]);
     copy_and_wait(context.queue(), fetched.get(), dense.data, last - first);
     dense.data = fetched.get();
+  } else {
+    // Enqueued work may still write what the host reads.
+    context.queue().run([&] { context.queue().synchronize(); });
   }
   write_matrix_market_dense(dense, path, context.memory());
 }
