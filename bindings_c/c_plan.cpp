@@ -55,7 +55,7 @@ kkc_status_t kkc_plan_info_copy(kkc_plan_t* plan, size_t capacity, char* buffer,
         }
         *length = text.size();
       },
-      out(length, "length"));
+      optional_out(capacity > 0 ? buffer : nullptr), out(length, "length"));
 }
 
 kkc_status_t kkc_plan_workspace_size(const kkc_plan_t* plan, size_t* bytes) {
