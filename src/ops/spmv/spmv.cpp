@@ -311,7 +311,7 @@ void execute(Plan& plan, const void* alpha, const Matrix& A, const View& x, cons
   check_vector(y, state.desc.y, queue, "y");
   require_output(y, "y");
   require(!overlap(x.ref(), y.ref()), KKC_STATUS_INVALID_ARGUMENT, "x and y overlap, expected separate memory");
-  require(!state.kernel->keeps_values() || state.values_set, KKC_STATUS_WRONG_STATE,
+  require(!state.desc.values_kept || state.values_set, KKC_STATUS_WRONG_STATE,
           "plan keeps values (option values = kept) and has none yet, expected kkc_spmv_set_values first");
   if (y.count() == 0) return;
   const Args args{{alpha, state.desc.device_scalars},
