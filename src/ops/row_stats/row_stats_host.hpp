@@ -41,15 +41,15 @@ int64_t from_base(O offset, int64_t base) {
   return static_cast<int64_t>(static_cast<uint64_t>(static_cast<int64_t>(offset)) - static_cast<uint64_t>(base));
 }
 
-/// Rows begin..end-1, whose offsets must ascend within 0..nnz.
+/// Rows begin..end-1, whose offsets must ascend; those of all rows from 0 to nnz.
 template <class O>
-RowStats count_rows(const O* offsets, int64_t base, int64_t nnz, int64_t begin, int64_t end) {
+RowStats count_rows(const O* offsets, int64_t base, int64_t rows, int64_t nnz, int64_t begin, int64_t end) {
   Counter counter;
   counter.stats.shortest = none;
   counter.stats.first_bad_row = none;
   for (int64_t row = begin; row < end; ++row) {
     const int64_t from = from_base(offsets[row], base), to = from_base(offsets[row + 1], base);
-    if (from < 0 || to < from || to > nnz) [[unlikely]] {
+    if (from < 0 || to < from || to > nnz || (row == 0 && from != 0) || (row == rows - 1 && to != nnz)) [[unlikely]] {
       counter.stats.first_bad_row = row;
       break;
     }
@@ -93,7 +93,7 @@ RowStats run_typed(Queue& queue, const CsrRef& A, bool offsets_only) {
     std::vector<RowStats> part_stats(static_cast<size_t>(parts));
     host_parts<Dev>(queue, parts, [&](int64_t part) {
       part_stats[static_cast<size_t>(part)] =
-          count_rows(static_cast<const O*>(A.offsets), A.base, A.nnz, part_begin(A.rows, parts, part),
+          count_rows(static_cast<const O*>(A.offsets), A.base, A.rows, A.nnz, part_begin(A.rows, parts, part),
                      part_begin(A.rows, parts, part + 1));
     });
     for (const RowStats& s : part_stats) {
