@@ -168,10 +168,8 @@ void Matrix::set_pointers(const void* offsets, const void* indices, void* values
 HostPattern::HostPattern(const Matrix& matrix, bool with_values) : ref_(matrix.ref()) {
   Queue& queue = matrix.memory_->queue();
   if (is_host(queue)) return;
-  if (ref_.rows > 0) {
-    offsets_ = fetch(queue, ref_.offsets, offsets_bytes(ref_));
-    ref_.offsets = offsets_.get();
-  }
+  if (ref_.rows > 0) offsets_ = fetch(queue, ref_.offsets, offsets_bytes(ref_));
+  ref_.offsets = offsets_.get();  // NULL for no rows: the device's array is out of the host's reach
   indices_ = fetch(queue, ref_.indices, indices_bytes(ref_));
   ref_.indices = indices_.get();
   if (!with_values) return;
