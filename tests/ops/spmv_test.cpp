@@ -243,6 +243,45 @@ TEST_CASE("spmv: a small product by hand", "[spmv]") {
   }
 }
 
+TEST_CASE("spmv: matrices without rows or columns and no vectors, also measured", "[spmv]") {
+  struct Size {
+    int64_t rows, cols;
+  };
+  for (const kkc_device_t device : devices()) {
+    const Context ctx(device);
+    const std::vector<int32_t> offsets(6, 0);
+    std::vector<std::string> all = implementations(device, "spmv");
+    all.push_back("");
+    for (const Size size : {Size{0, 5}, {5, 0}, {0, 0}, {5, 5}})
+      for (const kkc_op_t op : all_ops)
+        for (const int64_t vectors : {0, 1, 2})
+          for (const std::string& implementation : all) {
+            INFO(name(device) << ' ' << implementation << ", " << size.rows << " x " << size.cols << ", op "
+                              << op_name(op) << ", vectors " << vectors);
+            Matrix A;  // without rows it has no offsets either
+            ok(kkc_csr_create_copy(ctx, size.rows, size.cols, 0, KKC_INDEX_32_32, KKC_TYPE_F64, 0,
+                                   size.rows == 0 ? nullptr : offsets.data(), nullptr, nullptr, A.out()));
+            const int64_t x_rows = is_transposed(op) ? size.rows : size.cols,
+                          y_rows = is_transposed(op) ? size.cols : size.rows;
+            const Array<double> x(ctx, std::vector<double>(10, 1)), y(ctx, std::vector<double>(10, 3));
+            const View x_view = wrap(ctx, x.data(), {x_rows, vectors}), y_view = wrap(ctx, y.data(), {y_rows, vectors});
+            Plan plan;
+            const kkc_status_t planned =
+                kkc_spmv_plan(ctx, op, A, x_view, y_view,
+                              Options(implementation.empty() ? R"({"tuning": "measure"})"
+                                                             : "{\"implementation\": \"" + implementation + "\"}"),
+                              plan.out());
+            if (planned == KKC_STATUS_NOT_SUPPORTED && !implementation.empty()) continue;
+            ok(planned);
+            const double alpha = 2, beta = -1;
+            ok(kkc_spmv_execute(plan, &alpha, A, x_view, &beta, y_view));
+            std::vector<double> expected(10, 3);
+            std::fill(expected.begin(), expected.begin() + y_rows * vectors, -3);
+            CHECK(y.get() == expected);
+          }
+  }
+}
+
 TEST_CASE("spmv: the same bits run to run when asked for", "[spmv]") {
   using T = double;
   for (const Visit& visit : visits()) {
