@@ -3,7 +3,7 @@
 set -euo pipefail
 
 KKC_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-KKC_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/kkc
+KKC_CACHE=${XDG_CACHE_HOME:-${HOME:-$KKC_ROOT/build}/.cache}/kkc
 KKC_JOBS=${KKC_JOBS:-$(nproc)}
 export KKC_ROOT KKC_CACHE KKC_JOBS
 
