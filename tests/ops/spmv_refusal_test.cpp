@@ -266,6 +266,30 @@ TEST_CASE("spmv: plans say what they decided", "[spmv]") {
   }
 }
 
+TEST_CASE("spmv: plans keep within max_workspace", "[spmv]") {
+  for (const kkc_device_t device : devices()) {
+    const Context ctx(device);
+    Random random(17);
+    const DeviceCsr<double> A(ctx, random_csr<double>(random, Shape::dense_row, 3000, 3000), KKC_INDEX_32_32, 0);
+    const View x = wrap<double>(ctx, nullptr, {3000, 4}), y = wrap<double>(ctx, nullptr, {3000, 4});
+    for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+      for (const char* tuning : {"auto", "measure"}) {
+        INFO(name(device) << ", op " << op << ", tuning " << tuning);
+        Plan plan;
+        ok(kkc_spmv_plan(ctx, op, A, x, y, Options(std::string(R"({"max_workspace": 0, "tuning": ")") + tuning + "\"}"),
+                         plan.out()));
+        size_t bytes = 1;
+        ok(kkc_plan_workspace_size(plan, &bytes));
+        CHECK(bytes == 0);
+      }
+    if (is_gpu(device)) continue;
+    Plan named;
+    CHECK(kkc_spmv_plan(ctx, KKC_OP_NONE, A, x, y, Options(R"({"max_workspace": 8, "implementation": "host_multi"})"),
+                        named.out()) == KKC_STATUS_NOT_SUPPORTED);
+    CHECK(contains(kkc_last_error(), "max_workspace"));
+  }
+}
+
 TEST_CASE("spmv: a plan takes the caller's workspace", "[spmv]") {
   for (const kkc_device_t device : devices()) {
     const Context ctx(device);

@@ -100,7 +100,8 @@ std::string tuning_key(const Queue& queue, const Desc& d) {
   for (const DenseRef* v : {&d.x, &d.y})
     for (int i = 0; i < v->rank; ++i) key += cat(i == 0 ? " strides " : ",", v->strides[i]);
   return key + cat(d.values_kept ? " kept" : "", d.transpose_kept ? " transposed" : "",
-                   d.deterministic ? " deterministic" : "", d.device_scalars ? " device" : "");
+                   d.deterministic ? " deterministic" : "", d.device_scalars ? " device" : "",
+                   d.max_workspace >= 0 ? cat(" workspace ", d.max_workspace) : "");
 }
 
 /// Device memory with numbers in [-0.5, 0.5), which time like real ones (zeros do not).
@@ -178,6 +179,29 @@ Made make(Queue& queue, const Implementation& implementation, const Desc& desc, 
   return made;
 }
 
+/// Why a kernel is not taken under option max_workspace, or "".
+std::string over_bound(const Kernel& kernel, const Desc& desc) {
+  const size_t bytes = kernel.workspace_bytes();
+  if (desc.max_workspace < 0 || bytes <= static_cast<size_t>(desc.max_workspace)) return {};
+  return cat("needs ", bytes, " bytes of workspace, more than max_workspace, ", desc.max_workspace);
+}
+
+/// The first candidate whose workspace keeps within the bound, which shows once its kernel is made.
+Made make_first(Queue& queue, const Desc& desc, const std::vector<const Implementation*>& takes, const char* why,
+                PassedOver& passed_over) {
+  std::string reason;
+  for (size_t i = 0; i < takes.size(); ++i) {
+    Made made = make(queue, *takes[i], desc, why);
+    reason = over_bound(*made.kernel, desc);
+    if (reason.empty()) {
+      for (size_t k = i + 1; k < takes.size(); ++k) passed_over.emplace_back(takes[k]->name, "lower priority");
+      return made;
+    }
+    passed_over.emplace_back(takes[i]->name, reason);
+  }
+  fail(KKC_STATUS_NOT_SUPPORTED, "implementation \"", takes.back()->name, "\" does not take this case: ", reason);
+}
+
 Made measure(Context& context, const Desc& desc, const std::vector<const Implementation*>& takes,
              PassedOver& passed_over) {
   Queue& queue = context.queue();
@@ -190,6 +214,10 @@ Made measure(Context& context, const Desc& desc, const std::vector<const Impleme
   double best_seconds = 0;
   for (const Implementation* candidate : takes) {
     Made made = make(queue, *candidate, desc, "");
+    if (std::string reason = over_bound(*made.kernel, desc); !reason.empty()) {
+      passed_over.emplace_back(candidate->name, std::move(reason));
+      continue;
+    }
     const double seconds = trial.seconds(*made.kernel, made.kernel->keeps_values());
     log(LogLevel::info, "spmv tuning: ", candidate->name, " ", seconds * 1e6, " us");
     if (best.implementation == nullptr || seconds < best_seconds) {
@@ -201,6 +229,8 @@ Made measure(Context& context, const Desc& desc, const std::vector<const Impleme
       passed_over.emplace_back(candidate->name, cat("measured ", seconds * 1e6, " us"));
     }
   }
+  require(best.implementation != nullptr, KKC_STATUS_NOT_SUPPORTED, "no implementation of spmv keeps within ",
+          "max_workspace, ", desc.max_workspace);
   best.why = cat("fastest of ", takes.size(), " measured: ", best_seconds * 1e6, " us");
   context.tuning[key] = best.implementation->name;
   return best;
@@ -237,11 +267,10 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix
   // Nothing is executed where y has no elements, so nothing is measured.
   Made made = parsed.measure && takes.size() > 1 && y.count() > 0
                   ? measure(*context, desc, takes, passed_over)
-                  : make(queue, *takes.front(), desc,
-                         parsed.implementation.empty() ? "first in order of priority that takes the case"
-                                                       : "named by the caller");
-  if (!parsed.measure || y.count() == 0)
-    for (size_t i = 1; i < takes.size(); ++i) passed_over.emplace_back(takes[i]->name, "lower priority");
+                  : make_first(queue, desc, takes,
+                               parsed.implementation.empty() ? "first in order of priority that takes the case"
+                                                             : "named by the caller",
+                               passed_over);
 
   auto state = std::make_unique<State>();
   state->implementation = made.implementation;
