@@ -1,5 +1,7 @@
 #include "host_queue.hpp"
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -86,6 +88,7 @@ void HostQueue::set_stream(void*) {
 void HostQueue::describe(Info& info) const {
   info.add("name", processor_name());
   info.add("threads", int64_t{concurrency()});
+  info.add("memory_bytes", int64_t{sysconf(_SC_PHYS_PAGES)} * int64_t{sysconf(_SC_PAGESIZE)});
   info.add("simd_bits", int64_t{8 * simd_bytes});
 }
 

@@ -112,6 +112,7 @@ TEST_CASE("context: says what it is", "[core][context]") {
     INFO(json);
     CHECK(std::string(json).find(name(device)) != std::string::npos);
     CHECK(std::string(json).find("\"kkc\"") != std::string::npos);
+    CHECK(std::string(json).find("\"memory_bytes\"") != std::string::npos);
     if (!is_gpu(device)) CHECK(kkc_context_set_stream(ctx, nullptr) == KKC_STATUS_NOT_SUPPORTED);
   }
 }
