@@ -225,7 +225,7 @@ class ReferenceKernel final : public Kernel {
   static void run(Queue& queue, int64_t items, bool real, F f) {
     f.v.items = real ? items : 0;
     items = real ? items : 1;
-    if (items > 0) Kokkos::parallel_for("kkc spmv reference", Policy(Dev::space(queue), 0, items), f);
+    if (items > 0) Kokkos::parallel_for(Policy(Dev::space(queue), 0, items), f);
   }
 
   void launch(Queue& queue, const Args& args, bool real) const {
