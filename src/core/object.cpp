@@ -5,6 +5,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "log.hpp"
+
 namespace kkc {
 namespace {
 
@@ -41,6 +43,7 @@ const char* name(Kind kind) {
 void* handle_create(std::shared_ptr<Object> object) {
   static std::atomic<uintptr_t> next{first_handle};
   const uintptr_t handle = next.fetch_add(handle_step, std::memory_order_relaxed);
+  log(LogLevel::debug, name(object->kind()), " handle ", reinterpret_cast<void*>(handle), " given out");
   Shard& shard = shard_of(handle);
   std::lock_guard lock(shard.mutex);
   shard.live.emplace(handle, std::move(object));
@@ -58,11 +61,15 @@ std::shared_ptr<Object> handle_find(const void* handle) {
 std::shared_ptr<Object> handle_remove(const void* handle, Kind kind) {
   const auto key = reinterpret_cast<uintptr_t>(handle);
   Shard& shard = shard_of(key);
-  std::lock_guard lock(shard.mutex);
-  const auto it = shard.live.find(key);
-  if (it == shard.live.end() || it->second->kind() != kind) return nullptr;
-  auto object = std::move(it->second);
-  shard.live.erase(it);
+  std::shared_ptr<Object> object;
+  {
+    std::lock_guard lock(shard.mutex);
+    const auto it = shard.live.find(key);
+    if (it == shard.live.end() || it->second->kind() != kind) return nullptr;
+    object = std::move(it->second);
+    shard.live.erase(it);
+  }
+  log(LogLevel::debug, name(kind), " handle ", handle, " withdrawn");
   return object;
 }
 

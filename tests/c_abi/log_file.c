@@ -1,4 +1,4 @@
-/* KKC_LOG=info:file says what was chosen and why; nothing goes to the standard streams. */
+/* KKC_LOG=debug:file says what was chosen and why, and which handles live; nothing goes to the standard streams. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
@@ -14,11 +14,11 @@ int main(void) {
   kkc_view_t *x, *y;
   kkc_plan_t *plan;
   FILE *log;
-  int found = 0;
+  int found = 0, handles = 0;
   const int file = mkstemp(path);
   HOLDS(file >= 0);
   close(file);
-  snprintf(setting, sizeof setting, "info:%s", path);
+  snprintf(setting, sizeof setting, "debug:%s", path);
   HOLDS(setenv("KKC_LOG", setting, 1) == 0);
   SUCCEEDS(kkc_context_create(KKC_DEVICE_SERIAL, 0, NULL, NULL, &ctx));
   SUCCEEDS(kkc_csr_create(ctx, 1, 1, 1, KKC_INDEX_32_32, KKC_TYPE_F64, 0, offsets, columns, values, &A));
@@ -27,11 +27,14 @@ int main(void) {
   SUCCEEDS(kkc_spmv_plan(ctx, KKC_OP_NONE, A, x, y, NULL, &plan));
   log = fopen(path, "r");
   HOLDS(log != NULL);
-  while (fgets(line, sizeof line, log) != NULL)
+  while (fgets(line, sizeof line, log) != NULL) {
     found |= strstr(line, "spmv plan: ") != NULL && strchr(line, '(') != NULL;
+    handles += strstr(line, " given out") != NULL;
+  }
   fclose(log);
   unlink(path);
   HOLDS(found);
+  HOLDS(handles == 5);
   SUCCEEDS(kkc_plan_destroy(plan));
   SUCCEEDS(kkc_view_destroy(x));
   SUCCEEDS(kkc_view_destroy(y));
