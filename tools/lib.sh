@@ -87,7 +87,8 @@ find_nvcc() {
 # run_ctest FOLDER [ARGUMENT...]: runs the tests of a build, shows the output of those that failed, and closes with
 # the counts.
 run_ctest() {
-  local folder=$1 status=0
+  local folder status=0
+  folder=$(cd "$1" && pwd) || return
   shift
   # Several tests run at once: waiting threads must not hold the cores.
   OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} watched "$folder/test.log" "testing $(basename "$folder")" \
