@@ -166,7 +166,8 @@ KKC_API kkc_status_t kkc_context_info(kkc_context_t *ctx, const char **json);
 /* ---- 4. memory ------------------------------------------------------------------------------------------------ */
 
 /* alloc returns at least `bytes` bytes at a multiple of 256 in `space`, or NULL; `stream` is the context's (NULL on
- * hosts). Both functions may be called from any thread that uses a context. */
+ * hosts). Both functions may be called from any thread that uses a context. Work enqueued
+ * on `stream` may still use what free gets: free behind it (as cudaFreeAsync does) or wait. */
 typedef void *(*kkc_alloc_fn)(void *user, size_t bytes, kkc_space_t space, void *stream);
 typedef void (*kkc_free_fn)(void *user, void *ptr, size_t bytes, kkc_space_t space, void *stream);
 
