@@ -23,17 +23,46 @@ __device__ inline T shuffle_xor(const T& value, int mask, int lanes) {
 
 template <class T>
 __device__ inline T shuffle_from(const T& value, int lane, int lanes) {
+  if constexpr (is_pair<T>) {
+    return {shuffle_from(value.re, lane, lanes), shuffle_from(value.im, lane, lanes)};
+  } else {
 #if defined(__HIP__)
-  return __shfl(value, lane, lanes);
+    return __shfl(value, lane, lanes);
 #else
-  return __shfl_sync(0xffffffffu, value, lane, lanes);
+    return __shfl_sync(0xffffffffu, value, lane, lanes);
 #endif
+  }
+}
+
+/// The value of the lane `by` below; the subgroup's first `by` lanes keep their own.
+template <class T>
+__device__ inline T shuffle_up(const T& value, int by, int lanes) {
+  if constexpr (is_pair<T>) {
+    return {shuffle_up(value.re, by, lanes), shuffle_up(value.im, by, lanes)};
+  } else {
+#if defined(__HIP__)
+    return __shfl_up(value, by, lanes);
+#else
+    return __shfl_up_sync(0xffffffffu, value, by, lanes);
+#endif
+  }
 }
 
 /// The sum over a subgroup, in every lane and in the same order in each run.
 template <class T>
 __device__ inline T subgroup_sum(T value, int lanes) {
   for (int mask = lanes >> 1; mask > 0; mask >>= 1) value = add(value, shuffle_xor(value, mask, lanes));
+  return value;
+}
+
+/// Sums over a subgroup's lanes up to each lane itself, in the same order in each run.
+template <class T>
+__device__ inline T subgroup_scan(T value, int lanes) {
+  const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+  for (int by = 1; by < lanes; by <<= 1) {
+    const T below = shuffle_up(value, by, lanes);
+    if (lane >= by) value = add(below, value);
+  }
   return value;
 }
 
