@@ -49,6 +49,19 @@ kkc_status_t kkc_csr_create_copy(kkc_context_t* ctx, int64_t rows, int64_t cols,
       out(A, "A"));
 }
 
+kkc_status_t kkc_csr_create_output(kkc_context_t* ctx, int64_t rows, int64_t cols, int64_t nnz,
+                                   kkc_index_pair_t index_pair, kkc_scalar_t scalar, int32_t base, void* row_offsets,
+                                   void* col_indices, void* values, kkc_matrix_t** C) {
+  return guard(
+      [&] {
+        const auto context = as<Context>(ctx, "ctx");
+        give(Matrix::wrap_output(
+                 *context, valid_csr(rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, values)),
+             C);
+      },
+      out(C, "C"));
+}
+
 kkc_status_t kkc_csr_set_pointers(kkc_matrix_t* A, const void* row_offsets, const void* col_indices, void* values) {
   return guard([&] { as<Matrix>(A, "A")->set_pointers(row_offsets, col_indices, values); });
 }

@@ -3,8 +3,10 @@
 #include <cstring>
 
 #include "core/catalogue.hpp"
+#include "core/output_pattern.hpp"
 #include "core/plan.hpp"
 #include "guard.hpp"
+#include "ops/plan_output/plan_output.hpp"
 
 using namespace kkc;
 
@@ -78,6 +80,18 @@ kkc_status_t kkc_plan_check(kkc_plan_t* plan, int64_t* where, int64_t* count) {
   return status != KKC_STATUS_SUCCESS || found == KKC_STATUS_SUCCESS
              ? status
              : failed(found, "the plan's executes since the last check met data they could not handle");
+}
+
+kkc_status_t kkc_plan_output_nnz(const kkc_plan_t* plan, int64_t* nnz) {
+  return guard([&] { *nnz = output_of(*as<Plan>(plan, "plan")).nnz; }, out(nnz, "nnz"));
+}
+
+kkc_status_t kkc_plan_output_pattern(const kkc_plan_t* plan, kkc_matrix_t* C) {
+  return guard([&] { plan_output::write_pattern(*as<Plan>(plan, "plan"), *as<Matrix>(C, "C")); });
+}
+
+kkc_status_t kkc_plan_create_output(const kkc_plan_t* plan, kkc_matrix_t** C) {
+  return guard([&] { give(plan_output::create(*as<Plan>(plan, "plan")), C); }, out(C, "C"));
 }
 
 kkc_status_t kkc_plan_destroy(kkc_plan_t* plan) { return destroy<Plan>(plan, "plan"); }

@@ -262,6 +262,13 @@ KKC_API kkc_status_t kkc_csr_create_copy(kkc_context_t *ctx, int64_t rows, int64
                                          const void *row_offsets, const void *col_indices, const void *values,
                                          kkc_matrix_t **A);
 
+/* A matrix for the output of a plan, over arrays whose pattern is not there yet: kkc_plan_output_pattern fills
+ * row_offsets and col_indices, the plan's execute the values. Nothing is read here. Sizes and NULL as for
+ * kkc_csr_create. Since 0.1.0. */
+KKC_API kkc_status_t kkc_csr_create_output(kkc_context_t *ctx, int64_t rows, int64_t cols, int64_t nnz,
+                                           kkc_index_pair_t index_pair, kkc_scalar_t scalar, int32_t base,
+                                           void *row_offsets, void *col_indices, void *values, kkc_matrix_t **C);
+
 /* Lets a borrowed matrix use other arrays of the same sizes and types. Refused: matrices that own their arrays. */
 KKC_API kkc_status_t kkc_csr_set_pointers(kkc_matrix_t *A, const void *row_offsets, const void *col_indices,
                                           void *values);
@@ -376,6 +383,16 @@ KKC_API kkc_status_t kkc_plan_set_workspace(kkc_plan_t *plan, void *ptr, size_t 
 /* Blocks, returns and clears the plan's numeric status: success or one of 1xx, the first place (row or item, -1 for
  * none) and how often. */
 KKC_API kkc_status_t kkc_plan_check(kkc_plan_t *plan, int64_t *where, int64_t *count);
+
+/* Operations whose output is a matrix C: its number of entries; C's pattern written to a matrix of these sizes and
+ * types (kkc_csr_create_output, or kkc_csr_create over arrays that may be written; index base 0 or 1; its type may be
+ * KKC_TYPE_NONE); or a new matrix with that pattern, its values not initialised, its index base option "base" of the
+ * plan (default: that of A). A new matrix shares the plan's copy of the pattern where the bases allow it. The pattern
+ * is there at once on hosts and behind the context's enqueued work on GPUs; kkc_plan_create_output may block. Refused:
+ * plans of operations without an output matrix, a C of other sizes, types or device. */
+KKC_API kkc_status_t kkc_plan_output_nnz(const kkc_plan_t *plan, int64_t *nnz);
+KKC_API kkc_status_t kkc_plan_output_pattern(const kkc_plan_t *plan, kkc_matrix_t *C);
+KKC_API kkc_status_t kkc_plan_create_output(const kkc_plan_t *plan, kkc_matrix_t **C);
 
 KKC_API kkc_status_t kkc_plan_destroy(kkc_plan_t *plan);
 

@@ -294,6 +294,15 @@ module kkc_c
       type(c_ptr), intent(out), optional :: A
       integer(c_int32_t) :: res
     end function
+    function kkc_csr_create_output_c(ctx, rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, &
+      values, C) result(res) bind(c, name="kkc_csr_create_output")
+      import
+      type(c_ptr), value :: ctx, row_offsets, col_indices, values
+      integer(c_int64_t), value :: rows, cols, nnz
+      integer(c_int32_t), value :: index_pair, scalar, base
+      type(c_ptr), intent(out), optional :: C
+      integer(c_int32_t) :: res
+    end function
     function kkc_csr_set_pointers_c(A, row_offsets, col_indices, values) result(res) bind(c, &
       name="kkc_csr_set_pointers")
       import
@@ -445,6 +454,23 @@ module kkc_c
       import
       type(c_ptr), value :: plan
       integer(c_int64_t), intent(out), optional :: where, count
+      integer(c_int32_t) :: res
+    end function
+    function kkc_plan_output_nnz_c(plan, nnz) result(res) bind(c, name="kkc_plan_output_nnz")
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), intent(out), optional :: nnz
+      integer(c_int32_t) :: res
+    end function
+    function kkc_plan_output_pattern_c(plan, C) result(res) bind(c, name="kkc_plan_output_pattern")
+      import
+      type(c_ptr), value :: plan, C
+      integer(c_int32_t) :: res
+    end function
+    function kkc_plan_create_output_c(plan, C) result(res) bind(c, name="kkc_plan_create_output")
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), intent(out), optional :: C
       integer(c_int32_t) :: res
     end function
     function kkc_plan_destroy_c(plan) result(res) bind(c, name="kkc_plan_destroy")

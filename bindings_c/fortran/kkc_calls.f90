@@ -28,6 +28,7 @@ module kkc_calls
   public :: kkc_view_destroy
   public :: kkc_csr_create
   public :: kkc_csr_create_copy
+  public :: kkc_csr_create_output
   public :: kkc_csr_set_pointers
   public :: kkc_matrix_copy
   public :: kkc_matrix_validate
@@ -49,6 +50,9 @@ module kkc_calls
   public :: kkc_plan_workspace_size
   public :: kkc_plan_set_workspace
   public :: kkc_plan_check
+  public :: kkc_plan_output_nnz
+  public :: kkc_plan_output_pattern
+  public :: kkc_plan_create_output
   public :: kkc_plan_destroy
   public :: kkc_tuning_export
   public :: kkc_tuning_import
@@ -66,6 +70,9 @@ module kkc_calls
   end interface
   interface kkc_csr_create_copy
     module procedure kkc_csr_create_copy_ptr
+  end interface
+  interface kkc_csr_create_output
+    module procedure kkc_csr_create_output_ptr
   end interface
   interface kkc_csr_set_pointers
     module procedure kkc_csr_set_pointers_ptr
@@ -306,6 +313,20 @@ contains
     call report(status, ierr)
   end subroutine
 
+  subroutine kkc_csr_create_output_ptr(ctx, rows, cols, nnz, index_pair, scalar, base, row_offsets, col_indices, &
+      values, C, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int64_t), intent(in) :: rows, cols, nnz
+    integer(c_int32_t), intent(in) :: index_pair, scalar, base
+    type(c_ptr), intent(in) :: row_offsets, col_indices, values
+    type(kkc_matrix_t), intent(out) :: C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_csr_create_output_c(ctx%handle, rows, cols, nnz, index_pair, scalar, base, row_offsets, &
+      col_indices, values, C%handle)
+    call report(status, ierr)
+  end subroutine
+
   subroutine kkc_csr_set_pointers_ptr(A, row_offsets, col_indices, values, ierr)
     type(kkc_matrix_t), intent(in) :: A
     type(c_ptr), intent(in) :: row_offsets, col_indices, values
@@ -517,6 +538,33 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_plan_check_c(plan%handle, where, count)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_plan_output_nnz(plan, nnz, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    integer(c_int64_t), intent(out) :: nnz
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_plan_output_nnz_c(plan%handle, nnz)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_plan_output_pattern(plan, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(in) :: C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_plan_output_pattern_c(plan%handle, C%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_plan_create_output(plan, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(out) :: C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_plan_create_output_c(plan%handle, C%handle)
     call report(status, ierr)
   end subroutine
 

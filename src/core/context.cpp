@@ -51,8 +51,7 @@ Json json_of(const Info& info) {
 Context::Context(Device device, int32_t device_id, std::shared_ptr<Allocator> allocator, const Options& options)
     : Object(kind_tag),
       memory_(std::make_shared<Memory>(open_queue(device, device_id, options), std::move(allocator))),
-      scratch_(memory_, device == Device::serial || device == Device::openmp ? Space::host : Space::device,
-               scratch_bytes),
+      scratch_(memory_, own_space(device), scratch_bytes),
       device_scalars_(options.choice("scalars", {"host", "device"}) == "device") {
   const std::string zeros(scratch_bytes, '\0');
   copy_and_wait(queue(), scratch_.data(), zeros.data(), scratch_bytes);

@@ -28,7 +28,7 @@ Loans& loans() {
 void* loan_memory(const std::shared_ptr<const Memory>& memory, size_t bytes) {
   if (bytes == 0) return nullptr;
   const Queue& queue = memory->queue();
-  const bool host = queue.device() == Device::serial || queue.device() == Device::openmp;
+  const bool host = is_host(queue.device());
   Loan loan{queue.device(), queue.device_id(), Buffer(memory, host ? Space::host : Space::device, bytes)};
   void* data = loan.buffer.data();
   std::lock_guard lock(loans().mutex);

@@ -8,8 +8,6 @@
 namespace kkc {
 namespace {
 
-bool is_host(const Queue& queue) { return queue.device() == Device::serial || queue.device() == Device::openmp; }
-
 /// Host arrays: offsets run from base to nnz + base and never go backwards.
 void check_offsets(const CsrRef& A) {
   if (A.rows == 0 && A.offsets == nullptr) return;
@@ -106,16 +104,34 @@ CsrRef valid_csr(int64_t rows, int64_t cols, int64_t nnz, int32_t index_pair, in
 }
 
 std::shared_ptr<Matrix> Matrix::wrap(const Context& context, const CsrRef& arrays) {
-  if (is_host(context.queue())) check_offsets(arrays);
+  if (is_host(context.device())) check_offsets(arrays);
   return std::shared_ptr<Matrix>(new Matrix(context, arrays));
 }
 
+std::shared_ptr<Matrix> Matrix::wrap_output(const Context& context, const CsrRef& arrays) {
+  return std::shared_ptr<Matrix>(new Matrix(context, arrays));
+}
+
+std::shared_ptr<Matrix> Matrix::create(const Context& context, const CsrRef& sizes,
+                                       std::shared_ptr<const Buffer> offsets, std::shared_ptr<const Buffer> indices) {
+  std::shared_ptr<Matrix> matrix(new Matrix(context, sizes));
+  matrix->shared_ = offsets != nullptr || indices != nullptr;
+  matrix->offsets_ = std::move(offsets);
+  matrix->indices_ = std::move(indices);
+  matrix->allocate(context, own_space(context.device()));
+  return matrix;
+}
+
 void Matrix::allocate(const Context& context, Space space) {
-  offsets_ = Buffer(context.memory(), space, ref_.rows == 0 ? 0 : offsets_bytes(ref_));
-  indices_ = Buffer(context.memory(), space, indices_bytes(ref_));
+  if (!offsets_) offsets_ = std::make_shared<Buffer>(context.memory(), space, ref_.rows == 0 ? 0 : offsets_bytes(ref_));
+  if (!indices_) indices_ = std::make_shared<Buffer>(context.memory(), space, indices_bytes(ref_));
   values_ = Buffer(context.memory(), space, values_bytes(ref_));
-  ref_.offsets = offsets_.data();
-  ref_.indices = indices_.data();
+  own_arrays();
+}
+
+void Matrix::own_arrays() {
+  ref_.offsets = offsets_->data();
+  ref_.indices = indices_->data();
   ref_.values = values_.data();
   owned_ = true;
 }
@@ -124,27 +140,27 @@ std::shared_ptr<Matrix> Matrix::copy_of_host(const Context& context, const CsrRe
   check_offsets(arrays);
   validate_matrix(arrays, context.memory());
   std::shared_ptr<Matrix> matrix(new Matrix(context, arrays));
-  matrix->allocate(context, is_host(context.queue()) ? Space::host : Space::device);
+  matrix->allocate(context, own_space(context.device()));
   Queue& queue = context.queue();
-  copy_and_wait(queue, matrix->offsets_.data(), arrays.offsets, matrix->offsets_.bytes());
-  copy_and_wait(queue, matrix->indices_.data(), arrays.indices, matrix->indices_.bytes());
+  copy_and_wait(queue, matrix->offsets_->data(), arrays.offsets, matrix->offsets_->bytes());
+  copy_and_wait(queue, matrix->indices_->data(), arrays.indices, matrix->indices_->bytes());
   copy_and_wait(queue, matrix->values_.data(), arrays.values, matrix->values_.bytes());
   return matrix;
 }
 
 std::shared_ptr<Matrix> Matrix::take(const Context& context, HostCsr&& made) {
   std::shared_ptr<Matrix> matrix(new Matrix(context, made.ref()));
-  if (is_host(context.queue())) {
-    matrix->offsets_ = std::move(made.offsets);
-    matrix->indices_ = std::move(made.indices);
+  if (is_host(context.device())) {
+    matrix->offsets_ = std::make_shared<Buffer>(std::move(made.offsets));
+    matrix->indices_ = std::make_shared<Buffer>(std::move(made.indices));
     matrix->values_ = std::move(made.values);
-    matrix->owned_ = true;
+    matrix->own_arrays();
     return matrix;
   }
   matrix->allocate(context, Space::device);
   Queue& queue = context.queue();
-  copy_and_wait(queue, matrix->offsets_.data(), made.offsets.data(), matrix->offsets_.bytes());
-  copy_and_wait(queue, matrix->indices_.data(), made.indices.data(), matrix->indices_.bytes());
+  copy_and_wait(queue, matrix->offsets_->data(), made.offsets.data(), matrix->offsets_->bytes());
+  copy_and_wait(queue, matrix->indices_->data(), made.indices.data(), matrix->indices_->bytes());
   copy_and_wait(queue, matrix->values_.data(), made.values.data(), matrix->values_.bytes());
   return matrix;
 }
@@ -161,13 +177,13 @@ void Matrix::set_pointers(const void* offsets, const void* indices, void* values
   changed.indices = indices;
   changed.values = values;
   require_arrays(changed);
-  if (is_host(memory_->queue())) check_offsets(changed);
+  if (is_host(device())) check_offsets(changed);
   ref_ = changed;
 }
 
 HostPattern::HostPattern(const Matrix& matrix, bool with_values) : ref_(matrix.ref()) {
   Queue& queue = matrix.memory_->queue();
-  if (is_host(queue)) return;
+  if (is_host(queue.device())) return;
   if (ref_.rows > 0) offsets_ = fetch(queue, ref_.offsets, offsets_bytes(ref_));
   ref_.offsets = offsets_.get();  // NULL for no rows: the device's array is out of the host's reach
   indices_ = fetch(queue, ref_.indices, indices_bytes(ref_));
@@ -186,7 +202,7 @@ void require_on_device(const Matrix& A, const Queue& queue, const char* argument
 uint64_t pattern_fingerprint(Queue& queue, const CsrRef& A) {
   std::unique_ptr<char[]> offsets, indices;
   CsrRef host = A;
-  if (!is_host(queue)) {
+  if (!is_host(queue.device())) {
     offsets = fetch(queue, A.offsets, A.rows == 0 ? 0 : offsets_bytes(A));
     indices = fetch(queue, A.indices, indices_bytes(A));
     host.offsets = offsets.get();

@@ -21,24 +21,34 @@ class Matrix final : public Object {
   /// Takes over what a reader or generator made in host memory, or copies it to a GPU.
   static std::shared_ptr<Matrix> take(const Context& context, HostCsr&& made);
   std::shared_ptr<Matrix> copy(const Context& context) const;
+  /// Borrows arrays whose pattern is not there yet: a plan's output.
+  static std::shared_ptr<Matrix> wrap_output(const Context& context, const CsrRef& arrays);
+  /// Values of its own beside a pattern that others share; with NULL for an array of the pattern, one of its own too.
+  static std::shared_ptr<Matrix> create(const Context& context, const CsrRef& sizes,
+                                        std::shared_ptr<const Buffer> offsets, std::shared_ptr<const Buffer> indices);
 
   const CsrRef& ref() const { return ref_; }
   Device device() const { return memory_->queue().device(); }
   int32_t device_id() const { return memory_->queue().device_id(); }
   const std::shared_ptr<const Memory>& memory() const { return memory_; }
+  /// Its pattern may be written: no other matrix or plan shares it.
+  bool pattern_is_own() const { return !shared_; }
   void set_pointers(const void* offsets, const void* indices, void* values);
 
   std::string info_text;
 
  private:
   Matrix(const Context& context, const CsrRef& ref) : Object(kind_tag), ref_(ref), memory_(context.memory()) {}
+  /// What is not there yet.
   void allocate(const Context& context, Space space);
+  void own_arrays();
 
   friend class HostPattern;
   CsrRef ref_;
   std::shared_ptr<const Memory> memory_;
-  bool owned_ = false;
-  Buffer offsets_, indices_, values_;
+  bool owned_ = false, shared_ = false;
+  std::shared_ptr<const Buffer> offsets_, indices_;
+  Buffer values_;
 };
 
 /// A matrix's arrays as host memory: themselves, or a copy that lives as long as this.

@@ -16,7 +16,7 @@ namespace kkc {
 /// Threads that a context grants: those of a host device; for a GPU, whose calls here block, the process's own.
 inline int host_threads(const Memory& memory) {
   const Queue& queue = memory.queue();
-  const bool host = queue.device() == Device::serial || queue.device() == Device::openmp;
+  const bool host = is_host(queue.device());
   return host ? std::max(1, queue.concurrency())
               : static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 16u));
 }

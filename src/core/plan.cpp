@@ -10,8 +10,7 @@ Plan::Plan(std::shared_ptr<Context> context, std::unique_ptr<PlanState> state, P
       state_(std::move(state)),
       passed_over_(std::move(passed_over)),
       seconds_(seconds) {
-  const bool host = context_->device() == Device::serial || context_->device() == Device::openmp;
-  workspace_ = Buffer(context_->memory(), host ? Space::host : Space::device, state_->workspace_bytes());
+  workspace_ = Buffer(context_->memory(), own_space(context_->device()), state_->workspace_bytes());
 }
 
 std::string Plan::describe() const {

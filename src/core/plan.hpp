@@ -11,6 +11,8 @@
 
 namespace kkc {
 
+struct OutputPattern;
+
 /// The operation's own part of a plan.
 class PlanState {
  public:
@@ -18,6 +20,8 @@ class PlanState {
   virtual const char* operation() const = 0;
   virtual void describe(Info& info) const = 0;
   virtual size_t workspace_bytes() const { return 0; }
+  /// Operations whose output is a matrix: its pattern.
+  virtual const OutputPattern* output() const { return nullptr; }
   /// Numeric status of the executes since the last check: success, or one of 1xx with the first place and how often.
   virtual kkc_status_t check(Queue&, int64_t&, int64_t&) { return KKC_STATUS_SUCCESS; }
 };
@@ -33,6 +37,8 @@ class Plan final : public Object {
   Context& context() const { return *context_; }
   std::string describe() const;  // JSON
   size_t workspace_bytes() const { return state_->workspace_bytes(); }
+  const char* operation() const { return state_->operation(); }
+  const OutputPattern* output() const { return state_->output(); }
   void* workspace() const { return given_ != nullptr ? given_ : workspace_.data(); }
   void set_workspace(void* given, size_t bytes);
   /// Blocks, returns and clears the numeric status, with the first place and how often; leaves both as they are

@@ -17,6 +17,7 @@ enum class Device : int32_t {
   cuda = KKC_DEVICE_CUDA,
   hip = KKC_DEVICE_HIP
 };
+constexpr bool is_host(Device device) { return device == Device::serial || device == Device::openmp; }
 enum class Scalar : int32_t {
   none = KKC_TYPE_NONE,
   u8 = KKC_TYPE_U8,
@@ -41,6 +42,9 @@ enum class Op : int32_t {
   conjugate = KKC_OP_CONJUGATE,
   hermitian = KKC_OP_HERMITIAN
 };
+
+/// Where a device's own data lie.
+constexpr Space own_space(Device device) { return is_host(device) ? Space::host : Space::device; }
 
 constexpr bool transposes(Op op) { return op == Op::transpose || op == Op::hermitian; }
 constexpr bool conjugates(Op op) { return op == Op::conjugate || op == Op::hermitian; }
@@ -148,6 +152,11 @@ constexpr size_t size_of(Scalar s) {
     case Scalar::none: break;
   }
   return 0;
+}
+/// What a device asks of an array's address: GPUs load complex numbers whole, hosts by their parts.
+constexpr size_t alignment_of(Scalar s, Device device) {
+  const size_t bytes = size_of(s);
+  return bytes == 0 ? 1 : is_host(device) ? 1 : bytes;
 }
 constexpr bool is_floating(Scalar s) {
   return s == Scalar::f32 || s == Scalar::f64 || s == Scalar::c64 || s == Scalar::c128;

@@ -101,7 +101,7 @@ Scalar valid_element(int32_t scalar, const char* argument) {
 Space valid_space(int32_t space, Device device) {
   require(space >= KKC_SPACE_HOST && space <= KKC_SPACE_MANAGED, KKC_STATUS_INVALID_ARGUMENT, "space is ", space,
           ", expected KKC_SPACE_HOST (1), _DEVICE (2), _PINNED (3) or _MANAGED (4)");
-  const bool host = device == Device::serial || device == Device::openmp;
+  const bool host = is_host(device);
   require(!host || space == KKC_SPACE_HOST, KKC_STATUS_INVALID_ARGUMENT, "space is ", name(static_cast<Space>(space)),
           ", expected host for device ", name(device));
   return static_cast<Space>(space);

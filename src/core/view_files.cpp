@@ -10,7 +10,7 @@ std::shared_ptr<View> read_dense(const Context& context, const std::string& path
           ", expected KKC_LAYOUT_LEFT (1) or _RIGHT (2)");
   const HostDense read =
       read_matrix_market_dense(path, valid_element(scalar, "scalar"), static_cast<Layout>(layout), context.memory());
-  const bool host = context.device() == Device::serial || context.device() == Device::openmp;
+  const bool host = is_host(context.device());
   const int64_t extents[2] = {read.rows, read.cols};
   auto view = View::create(context, scalar, 2, extents, layout, host ? KKC_SPACE_HOST : KKC_SPACE_DEVICE);
   copy_and_wait(context.queue(), view->data(), read.data.data(), read.data.bytes());

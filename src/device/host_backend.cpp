@@ -5,7 +5,7 @@
 namespace kkc {
 
 Backend& backend(Device device) {
-  if (device == Device::serial || device == Device::openmp) return host_backend(device);
+  if (is_host(device)) return host_backend(device);
   return load_module(device);
 }
 

@@ -322,3 +322,17 @@ TEST_CASE("spmv: a plan takes the caller's workspace", "[spmv]") {
     }
   }
 }
+
+TEST_CASE("spmv: a plan has no output matrix") {
+  for (const kkc_device_t device : devices()) {
+    const Fixture f(device);
+    int64_t nnz = -1;
+    CHECK(kkc_plan_output_nnz(f.plan, &nnz) == KKC_STATUS_INVALID_HANDLE);
+    CHECK(nnz == 0);
+    CHECK(contains(kkc_last_error(), "plan of spmv, expected one of an operation whose output is a matrix"));
+    kkc_matrix_t* C = f.A;
+    CHECK(kkc_plan_create_output(f.plan, &C) == KKC_STATUS_INVALID_HANDLE);
+    CHECK(C == nullptr);
+    CHECK(kkc_plan_output_pattern(f.plan, f.A) == KKC_STATUS_INVALID_HANDLE);
+  }
+}

@@ -343,6 +343,19 @@ class Plan(Object):
             raise error
 
     @property
+    def output_nnz(self) -> int:
+        """Entries of the output matrix, for operations that have one."""
+        nnz = ctypes.c_int64()
+        call("kkc_plan_output_nnz", self, nnz)
+        return nnz.value
+
+    def create_output(self) -> Matrix:
+        """A matrix of the planned output's pattern; its values are not initialised."""
+        handle = ctypes.c_void_p()
+        call("kkc_plan_create_output", self, handle)
+        return Matrix(self.context, handle)
+
+    @property
     def workspace_size(self) -> int:
         size = ctypes.c_size_t()
         call("kkc_plan_workspace_size", self, size)

@@ -28,4 +28,10 @@ struct Implementation : Entry {
 };
 
 }  // namespace row_stats
+
+class Context;
+
+/// For plans: one pass over A's pattern that refuses offsets and columns out of order or range, naming `argument`.
+RowStats checked_row_stats(const Context& context, const CsrRef& A, const char* argument);
+
 }  // namespace kkc

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <random>
+#include <optional>
 
 #include "core/dispatch.hpp"
 #include "core/log.hpp"
@@ -63,34 +62,6 @@ Desc describe_case(const Context& context, Op op, const Matrix& A, const View& x
   return desc;
 }
 
-int64_t entry_at(Queue& queue, const void* array, size_t bytes_each, int64_t i) {
-  int64_t wide = 0;
-  int32_t narrow = 0;
-  void* target = bytes_each == 8 ? static_cast<void*>(&wide) : &narrow;
-  copy_and_wait(queue, target, static_cast<const char*>(array) + static_cast<size_t>(i) * bytes_each, bytes_each);
-  return bytes_each == 8 ? wide : narrow;
-}
-
-/// One pass over the rows: checks the pattern and counts the rows' lengths.
-RowStats look_at_rows(const Context& context, const CsrRef& A) {
-  Queue& queue = context.queue();
-  const auto& pass = only_implementation<row_stats::Implementation>(queue, "row_stats");
-  RowStats rows{};
-  queue.run([&] { rows = pass.run(queue, A, false); });
-  if (rows.first_bad_row >= 0) {
-    const int64_t i = rows.first_bad_row;
-    fail(KKC_STATUS_INVALID_ARGUMENT, "A: row_offsets are ", entry_at(queue, A.offsets, offset_size(A.pair), i),
-         " and ", entry_at(queue, A.offsets, offset_size(A.pair), i + 1), " around row ", i,
-         ", expected them to ascend from ", A.base, " to ", A.nnz + A.base);
-  }
-  if (rows.first_bad_entry >= 0) {
-    const int64_t i = rows.first_bad_entry;
-    fail(KKC_STATUS_INDEX_OUT_OF_RANGE, "A: col_indices[", i, "] is ",
-         entry_at(queue, A.indices, ordinal_size(A.pair), i), ", expected ", A.base, " to ", A.cols - 1 + A.base);
-  }
-  return rows;
-}
-
 std::string tuning_key(const Queue& queue, const Desc& d) {
   uint64_t lengths = 0;
   for (int i = 0; i < 40; ++i) lengths = lengths * 1000003 + static_cast<uint64_t>(d.rows.nonzeros[i]);
@@ -104,33 +75,15 @@ std::string tuning_key(const Queue& queue, const Desc& d) {
                    d.max_workspace >= 0 ? cat(" workspace ", d.max_workspace) : "");
 }
 
-/// Device memory with numbers in [-0.5, 0.5), which time like real ones (zeros do not).
-Buffer numbers(const Context& context, Scalar scalar, int64_t count) {
-  constexpr size_t chunk_bytes = size_t{1} << 20;
-  std::mt19937_64 random(7);
-  std::string chunk(chunk_bytes, '\0');
-  const bool single = scalar == Scalar::f32 || scalar == Scalar::c64;
-  for (size_t i = 0; i < chunk_bytes; i += single ? 4 : 8) {
-    const double value = static_cast<double>(random() >> 11) * 0x1p-53 - 0.5;
-    const float rounded = static_cast<float>(value);
-    std::memcpy(&chunk[i], single ? static_cast<const void*>(&rounded) : &value, single ? 4 : 8);
-  }
-  const bool host = context.device() == Device::serial || context.device() == Device::openmp;
-  Buffer buffer(context.memory(), host ? Space::host : Space::device, static_cast<size_t>(count) * size_of(scalar));
-  for (size_t at = 0; at < buffer.bytes(); at += chunk_bytes)
-    copy_and_wait(context.queue(), buffer.as<char>() + at, chunk.data(), std::min(chunk_bytes, buffer.bytes() - at));
-  return buffer;
-}
-
 /// Private operands on which tuning = measure times candidates: the caller's data are neither read nor written.
 class Trial {
  public:
   Trial(const Context& context, const Desc& desc)
       : context_(context),
-        values_(numbers(context, desc.A.scalar, desc.A.nnz)),
-        x_(numbers(context, desc.A.scalar, span_of(desc.x))),
-        y_(numbers(context, desc.A.scalar, span_of(desc.y))),
-        coefficients_(numbers(context, desc.A.scalar, 2)),
+        values_(random_numbers(context, desc.A.scalar, desc.A.nnz)),
+        x_(random_numbers(context, desc.A.scalar, span_of(desc.x))),
+        y_(random_numbers(context, desc.A.scalar, span_of(desc.y))),
+        coefficients_(random_numbers(context, desc.A.scalar, 2)),
         args_{coefficient(desc, 0), coefficient(desc, 1), desc.A, desc.x, desc.y, nullptr} {
     args_.A.values = values_.data();
     args_.x.data = x_.data();
@@ -141,18 +94,12 @@ class Trial {
     Queue& queue = context_.queue();
     workspace_ = Buffer(context_.memory(), values_.space(), kernel.workspace_bytes());
     args_.workspace = workspace_.data();
-    double best = 1e300;
+    double seconds = 0;
     queue.run([&] {
       if (keeps_values) kernel.set_values(queue, args_.A);
-      for (int repeat = 0; repeat < 7; ++repeat) {
-        queue.synchronize();
-        const auto start = Clock::now();
-        kernel.execute(queue, args_);
-        queue.synchronize();
-        if (repeat >= 2) best = std::min(best, seconds_since(start));
-      }
+      seconds = fastest_seconds(queue, [&] { kernel.execute(queue, args_); });
     });
-    return best;
+    return seconds;
   }
 
  private:
@@ -166,75 +113,6 @@ class Trial {
   double host_coefficients_[4] = {0.5, 0.25, 0.5, 0.25};
   Args args_;
 };
-
-struct Made {
-  const Implementation* implementation = nullptr;
-  std::unique_ptr<Kernel> kernel;
-  std::string why;
-};
-
-Made make(Queue& queue, const Implementation& implementation, const Desc& desc, std::string why) {
-  Made made{&implementation, nullptr, std::move(why)};
-  queue.run([&] { made.kernel = implementation.make(desc, queue); });
-  return made;
-}
-
-/// Why a kernel is not taken under option max_workspace, or "".
-std::string over_bound(const Kernel& kernel, const Desc& desc) {
-  const size_t bytes = kernel.workspace_bytes();
-  if (desc.max_workspace < 0 || bytes <= static_cast<size_t>(desc.max_workspace)) return {};
-  return cat("needs ", bytes, " bytes of workspace, more than max_workspace, ", desc.max_workspace);
-}
-
-/// The first candidate whose workspace keeps within the bound, which shows once its kernel is made.
-Made make_first(Queue& queue, const Desc& desc, const std::vector<const Implementation*>& takes, const char* why,
-                PassedOver& passed_over) {
-  std::string reason;
-  for (size_t i = 0; i < takes.size(); ++i) {
-    Made made = make(queue, *takes[i], desc, why);
-    reason = over_bound(*made.kernel, desc);
-    if (reason.empty()) {
-      for (size_t k = i + 1; k < takes.size(); ++k) passed_over.emplace_back(takes[k]->name, "lower priority");
-      return made;
-    }
-    passed_over.emplace_back(takes[i]->name, reason);
-  }
-  fail(KKC_STATUS_NOT_SUPPORTED, "implementation \"", takes.back()->name, "\" does not take this case: ", reason);
-}
-
-Made measure(Context& context, const Desc& desc, const std::vector<const Implementation*>& takes,
-             PassedOver& passed_over) {
-  Queue& queue = context.queue();
-  const std::string key = tuning_key(queue, desc);
-  if (const auto known = context.tuning.find(key); known != context.tuning.end())
-    for (const Implementation* candidate : takes)
-      if (candidate->name == known->second) return make(queue, *candidate, desc, "measured before");
-  Trial trial(context, desc);
-  Made best;
-  double best_seconds = 0;
-  for (const Implementation* candidate : takes) {
-    Made made = make(queue, *candidate, desc, "");
-    if (std::string reason = over_bound(*made.kernel, desc); !reason.empty()) {
-      passed_over.emplace_back(candidate->name, std::move(reason));
-      continue;
-    }
-    const double seconds = trial.seconds(*made.kernel, made.kernel->keeps_values());
-    log(LogLevel::info, "spmv tuning: ", candidate->name, " ", seconds * 1e6, " us");
-    if (best.implementation == nullptr || seconds < best_seconds) {
-      if (best.implementation != nullptr)
-        passed_over.emplace_back(best.implementation->name, cat("measured ", best_seconds * 1e6, " us"));
-      best = std::move(made);
-      best_seconds = seconds;
-    } else {
-      passed_over.emplace_back(candidate->name, cat("measured ", seconds * 1e6, " us"));
-    }
-  }
-  require(best.implementation != nullptr, KKC_STATUS_NOT_SUPPORTED, "no implementation of spmv keeps within ",
-          "max_workspace, ", desc.max_workspace);
-  best.why = cat("fastest of ", takes.size(), " measured: ", best_seconds * 1e6, " us");
-  context.tuning[key] = best.implementation->name;
-  return best;
-}
 
 }  // namespace
 
@@ -259,57 +137,34 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix
   const PlanOptions parsed(options, "kkc_spmv_plan", {"transpose"});
   const bool transpose_kept = options.choice("transpose", {"none", "kept"}) == "kept";
   Desc desc = describe_case(*context, op, A, x, y, parsed, transpose_kept);
-  desc.rows = look_at_rows(*context, desc.A);
+  desc.rows = checked_row_stats(*context, desc.A, "A");
 
   Queue& queue = context->queue();
   PassedOver passed_over;
   const auto takes = eligible<Implementation>(queue.table(), "spmv", parsed, desc, passed_over);
+  const Choice<Implementation, Kernel, Desc> choice(*context, "spmv", parsed, desc, takes, passed_over);
   // Nothing is executed where y has no elements, so nothing is measured.
-  Made made = parsed.measure && takes.size() > 1 && y.count() > 0
-                  ? measure(*context, desc, takes, passed_over)
-                  : make_first(queue, desc, takes,
-                               parsed.implementation.empty() ? "first in order of priority that takes the case"
-                                                             : "named by the caller",
-                               passed_over);
+  auto made = parsed.measure && takes.size() > 1 && y.count() > 0
+                  ? choice.measured(tuning_key(queue, desc),
+                                    [trial = std::optional<Trial>(), &context, &desc](Kernel& kernel) mutable {
+                                      if (!trial) trial.emplace(*context, desc);
+                                      return trial->seconds(kernel, kernel.keeps_values());
+                                    })
+                  : choice.first();
 
   auto state = std::make_unique<State>();
   state->implementation = made.implementation;
   state->why = std::move(made.why);
   state->kernel = std::move(made.kernel);
-  if (parsed.checked) state->fingerprint = pattern_fingerprint(queue, desc.A);
-  state->checked = parsed.checked;
+  state->A = PlannedMatrix(queue, desc.A, parsed.checked);
   state->desc = std::move(desc);
-  state->desc.A.offsets = state->desc.A.indices = state->desc.A.values = nullptr;
+  state->desc.A = state->A.ref();
   state->desc.x.data = state->desc.y.data = nullptr;
   log(LogLevel::info, "spmv plan: ", state->implementation->name, " (", state->why, ")");
   return std::make_shared<Plan>(std::move(context), std::move(state), std::move(passed_over), seconds_since(start));
 }
 
 namespace {
-
-/// Kernels of GPUs load complex numbers whole; hosts need the alignment of their parts only.
-void check_alignment(const void* data, Scalar scalar, const Queue& queue, const char* argument) {
-  const bool host = queue.device() == Device::serial || queue.device() == Device::openmp;
-  if (!host && reinterpret_cast<uintptr_t>(data) % size_of(scalar) != 0)
-    fail(KKC_STATUS_INVALID_ARGUMENT, argument, " lies at ", data, ", expected a multiple of ", size_of(scalar),
-         " bytes for ", name(scalar), " on device ", name(queue.device()));
-}
-
-/// On the path of every execute: sentences are made only when they are needed.
-void check_matrix(const State& state, const Matrix& A, Queue& queue) {
-  const CsrRef &is = A.ref(), &planned = state.desc.A;
-  require_on_device(A, queue, "A");
-  if (is.rows != planned.rows || is.cols != planned.cols || is.nnz != planned.nnz || is.base != planned.base)
-    fail(KKC_STATUS_SIZE_MISMATCH, "A is ", is.rows, " x ", is.cols, " with ", is.nnz, " entries, base ", is.base,
-         ", expected ", planned.rows, " x ", planned.cols, " with ", planned.nnz, " entries, base ", planned.base,
-         ", as planned");
-  if (is.pair != planned.pair || is.scalar != planned.scalar)
-    fail(KKC_STATUS_TYPE_MISMATCH, "A is of index pair ", name(is.pair), " and type ", name(is.scalar), ", expected ",
-         name(planned.pair), " and ", name(planned.scalar), ", as planned");
-  check_alignment(is.values, is.scalar, queue, "A's values array");
-  if (state.checked && pattern_fingerprint(queue, is) != state.fingerprint)
-    fail(KKC_STATUS_PATTERN_CHANGED, "A has another pattern than the one planned (its offsets or indices changed)");
-}
 
 void check_vector(const View& v, const DenseRef& planned, Queue& queue, const char* argument) {
   require_usable(v, queue, argument);
@@ -325,7 +180,7 @@ void check_vector(const View& v, const DenseRef& planned, Queue& queue, const ch
       fail(KKC_STATUS_SIZE_MISMATCH, argument, " has stride ", is.strides[i], " in dimension ", i, ", expected ",
            planned.strides[i], ", as planned");
   require_data(v, argument);
-  check_alignment(is.data, is.scalar, queue, argument);
+  require_alignment(is.data, is.scalar, queue, argument);
 }
 
 }  // namespace
@@ -335,7 +190,7 @@ void execute(Plan& plan, const void* alpha, const Matrix& A, const View& x, cons
   Queue& queue = plan.context().queue();
   require(alpha != nullptr, KKC_STATUS_NULL_POINTER, "alpha is NULL, expected a scalar of the planned type");
   require(beta != nullptr, KKC_STATUS_NULL_POINTER, "beta is NULL, expected a scalar of the planned type");
-  check_matrix(state, A, queue);
+  state.A.check(A, queue, "A");
   check_vector(x, state.desc.x, queue, "x");
   check_vector(y, state.desc.y, queue, "y");
   require_output(y, "y");
@@ -357,7 +212,7 @@ void set_values(Plan& plan, const Matrix& A) {
   Queue& queue = plan.context().queue();
   require(state.desc.values_kept, KKC_STATUS_WRONG_STATE,
           "plan was made without option values = kept, expected a plan that keeps values");
-  check_matrix(state, A, queue);
+  state.A.check(A, queue, "A");
   queue.run([&] { state.kernel->set_values(queue, A.ref()); });
   state.values_set = true;
 }

@@ -3,6 +3,7 @@
 
 #include "core/matrix.hpp"
 #include "core/plan.hpp"
+#include "core/planned_matrix.hpp"
 #include "core/view.hpp"
 #include "spmv.hpp"
 
@@ -19,8 +20,7 @@ class State final : public PlanState {
   std::string why;
   std::unique_ptr<Kernel> kernel;
   Desc desc;  // its arrays are not kept
-  bool checked = false;
-  uint64_t fingerprint = 0;
+  PlannedMatrix A;
   bool values_set = false;
 };
 

@@ -1,0 +1,38 @@
+#include "row_stats.hpp"
+
+#include "core/context.hpp"
+
+namespace kkc {
+namespace {
+
+int64_t entry_at(Queue& queue, const void* array, size_t bytes_each, int64_t i) {
+  int64_t wide = 0;
+  int32_t narrow = 0;
+  void* target = bytes_each == 8 ? static_cast<void*>(&wide) : &narrow;
+  copy_and_wait(queue, target, static_cast<const char*>(array) + static_cast<size_t>(i) * bytes_each, bytes_each);
+  return bytes_each == 8 ? wide : narrow;
+}
+
+}  // namespace
+
+RowStats checked_row_stats(const Context& context, const CsrRef& A, const char* argument) {
+  Queue& queue = context.queue();
+  const auto& pass = only_implementation<row_stats::Implementation>(queue, "row_stats");
+  RowStats rows{};
+  queue.run([&] { rows = pass.run(queue, A, false); });
+  if (rows.first_bad_row >= 0) {
+    const int64_t i = rows.first_bad_row;
+    fail(KKC_STATUS_INVALID_ARGUMENT, argument, ": row_offsets are ",
+         entry_at(queue, A.offsets, offset_size(A.pair), i), " and ",
+         entry_at(queue, A.offsets, offset_size(A.pair), i + 1), " around row ", i, ", expected them to ascend from ",
+         A.base, " to ", A.nnz + A.base);
+  }
+  if (rows.first_bad_entry >= 0) {
+    const int64_t i = rows.first_bad_entry;
+    fail(KKC_STATUS_INDEX_OUT_OF_RANGE, argument, ": col_indices[", i, "] is ",
+         entry_at(queue, A.indices, ordinal_size(A.pair), i), ", expected ", A.base, " to ", A.cols - 1 + A.base);
+  }
+  return rows;
+}
+
+}  // namespace kkc
