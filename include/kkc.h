@@ -6,6 +6,7 @@
  *   1 version and errors     4 memory           7 matrices            10 operations without a plan
  *   2 types                  5 options          8 matrix files        11 plans
  *   3 contexts               6 views            9 generated matrices  12 spmv
+ *                                                                     14 operations on matrices
  *
  * Conventions, which hold for every function unless its contract says otherwise
  *   - Every function returns a status. 0 is success. 1..99: the call was refused and nothing was changed. 100 and
@@ -421,6 +422,26 @@ KKC_API kkc_status_t kkc_spmv_execute(kkc_plan_t *plan, const void *alpha, const
 
 /* Only with values = kept: takes over A's values; needed before the first execute and after each change. */
 KKC_API kkc_status_t kkc_spmv_set_values(kkc_plan_t *plan, const kkc_matrix_t *A);
+
+/* ---- 14. operations on matrices -------------------------------------------------------------------------------- */
+
+/* C = A^T (op T) or A^H (op H). The plan finds C's pattern and where its entries lie in A, once for a pattern; execute
+ * then moves the values as often as they change. Every row of C ascends by A's rows; entries of one place keep A's
+ * order, so no entry is added to another. A's rows need not be sorted. A's arrays read by columns (compressed sparse
+ * columns, CSC) are C's: C's row_offsets, col_indices and values are the column offsets, row indices and values of A;
+ * a matrix in CSC is wrapped as the CSR matrix of its transpose, and its transpose is its CSR. C is of index_pair,
+ * which may differ from A's. Reads the pattern, never the values; offsets and indices are checked. Options: those of
+ * every plan and "base" = 0|1, that of matrices made by kkc_plan_create_output (default: A's). Blocks. The same bits
+ * run to run. Refused: another op; a matrix of another device; KKC_STATUS_OVERFLOW where index_pair cannot count C.
+ * Since 0.1.0. */
+KKC_API kkc_status_t kkc_transpose_plan(kkc_context_t *ctx, kkc_op_t op, const kkc_matrix_t *A,
+                                        kkc_index_pair_t index_pair, const kkc_options_t *options, kkc_plan_t **plan);
+
+/* C's values for any A of the planned pattern and types; C is of the planned output's sizes and types
+ * (kkc_plan_create_output, kkc_plan_output_pattern), its pattern is not read. Nothing to do for KKC_TYPE_NONE. On GPUs
+ * c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from the plan; values of A and
+ * C that overlap. Never allocates; on a GPU only enqueues. Since 0.1.0. */
+KKC_API kkc_status_t kkc_transpose_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *C);
 
 #ifdef __cplusplus
 }

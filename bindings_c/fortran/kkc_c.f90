@@ -507,5 +507,18 @@ module kkc_c
       type(c_ptr), value :: plan, A
       integer(c_int32_t) :: res
     end function
+    function kkc_transpose_plan_c(ctx, op, A, index_pair, options, plan) result(res) bind(c, &
+      name="kkc_transpose_plan")
+      import
+      type(c_ptr), value :: ctx, A, options
+      integer(c_int32_t), value :: op, index_pair
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_transpose_execute_c(plan, A, C) result(res) bind(c, name="kkc_transpose_execute")
+      import
+      type(c_ptr), value :: plan, A, C
+      integer(c_int32_t) :: res
+    end function
   end interface
 end module

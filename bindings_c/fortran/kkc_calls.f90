@@ -59,6 +59,8 @@ module kkc_calls
   public :: kkc_spmv_plan
   public :: kkc_spmv_execute
   public :: kkc_spmv_set_values
+  public :: kkc_transpose_plan
+  public :: kkc_transpose_execute
   interface kkc_view_set_pointer
     module procedure kkc_view_set_pointer_ptr
   end interface
@@ -627,6 +629,27 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_spmv_set_values_c(plan%handle, A%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_transpose_plan(ctx, op, A, index_pair, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int32_t), intent(in) :: op, index_pair
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_transpose_plan_c(ctx%handle, op, A%handle, index_pair, address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_transpose_execute(plan, A, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(in) :: A, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_transpose_execute_c(plan%handle, A%handle, C%handle)
     call report(status, ierr)
   end subroutine
 
