@@ -7,6 +7,7 @@
  *   2 types                  5 options          8 matrix files        11 plans
  *   3 contexts               6 views            9 generated matrices  12 spmv
  *                                                                     14 operations on matrices
+ *                                                                     15 spgemm
  *
  * Conventions, which hold for every function unless its contract says otherwise
  *   - Every function returns a status. 0 is success. 1..99: the call was refused and nothing was changed. 100 and
@@ -442,6 +443,33 @@ KKC_API kkc_status_t kkc_transpose_plan(kkc_context_t *ctx, kkc_op_t op, const k
  * c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from the plan; values of A and
  * C that overlap. Never allocates; on a GPU only enqueues. Since 0.1.0. */
 KKC_API kkc_status_t kkc_transpose_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *C);
+/* ---- 15. spgemm: C = alpha op(A) op(B) + beta C ---------------------------------------------------------------- */
+
+/* Plans the product for the patterns of A and B (the symbolic phase) and finds C's pattern: see kkc_plan_output_nnz,
+ * _pattern and kkc_plan_create_output. A and B are of one index pair and element type; op_B(B) has as many rows as
+ * op_A(A) has columns; either may be the other. Rows need not be sorted and may hold a column twice: products simply
+ * add up. C's rows hold each column once, sorted; entries whose values cancel or are zero stay. mask: NULL, or a matrix
+ * of C's size and A's index pair, with or without values: C then has only entries that are in mask's pattern too (what
+ * it holds twice counts once), and no other is computed. index_pair_C: column indices as wide as those of A; its
+ * offsets may be wider. Reads patterns, never values; offsets and indices are checked. Further options: "sorted" =
+ * 1|0 (0: C's rows may be in any order), "base" = 0|1 (of C from kkc_plan_create_output; default: that of A). Blocks.
+ * Under "max_workspace" execute may go through C in slices; the result has the same bits. kkc_plan_info adds products
+ * (scalar multiplications), nnz (of C) and plan_bytes (memory that the plan keeps beside C's pattern). Refused:
+ * mismatched types, shapes, devices; an implementation that does not take the case, with its reason;
+ * KKC_STATUS_OVERFLOW when index_pair_C cannot count C's entries or columns, with the number. */
+KKC_API kkc_status_t kkc_spgemm_plan(kkc_context_t *ctx, kkc_op_t op_A, const kkc_matrix_t *A, kkc_op_t op_B,
+                                     const kkc_matrix_t *B, const kkc_matrix_t *mask, kkc_index_pair_t index_pair_C,
+                                     const kkc_options_t *options, kkc_plan_t **plan);
+
+/* Executes for any A and B of the planned patterns and types: C's values = alpha op_A(A) op_B(B) + beta C's values. C
+ * has the planned pattern: it is from kkc_plan_create_output, or kkc_plan_output_pattern filled it; its offsets and
+ * indices are not read. alpha and beta are of the element type (host memory, device memory under scalars = device).
+ * beta = 0 never reads C's values; alpha = 0 never reads A or B. C's values overlap neither A's nor B's. Any base. On
+ * GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. A or B of the planned sizes but of another pattern gives
+ * undefined values or reads outside the arrays; "checked" = 1 refuses it (KKC_STATUS_PATTERN_CHANGED). Never
+ * allocates; on a GPU only enqueues. */
+KKC_API kkc_status_t kkc_spgemm_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A,
+                                        const kkc_matrix_t *B, const void *beta, kkc_matrix_t *C);
 
 #ifdef __cplusplus
 }

@@ -520,5 +520,18 @@ module kkc_c
       type(c_ptr), value :: plan, A, C
       integer(c_int32_t) :: res
     end function
+    function kkc_spgemm_plan_c(ctx, op_A, A, op_B, B, mask, index_pair_C, options, plan) result(res) bind(c, &
+      name="kkc_spgemm_plan")
+      import
+      type(c_ptr), value :: ctx, A, B, mask, options
+      integer(c_int32_t), value :: op_A, op_B, index_pair_C
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_spgemm_execute_c(plan, alpha, A, B, beta, C) result(res) bind(c, name="kkc_spgemm_execute")
+      import
+      type(c_ptr), value :: plan, alpha, A, B, beta, C
+      integer(c_int32_t) :: res
+    end function
   end interface
 end module

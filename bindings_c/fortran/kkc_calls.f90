@@ -61,6 +61,8 @@ module kkc_calls
   public :: kkc_spmv_set_values
   public :: kkc_transpose_plan
   public :: kkc_transpose_execute
+  public :: kkc_spgemm_plan
+  public :: kkc_spgemm_execute
   interface kkc_view_set_pointer
     module procedure kkc_view_set_pointer_ptr
   end interface
@@ -84,6 +86,9 @@ module kkc_calls
   end interface
   interface kkc_spmv_execute
     module procedure kkc_spmv_execute_ptr
+  end interface
+  interface kkc_spgemm_execute
+    module procedure kkc_spgemm_execute_ptr
   end interface
 
 contains
@@ -650,6 +655,29 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_transpose_execute_c(plan%handle, A%handle, C%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_spgemm_plan(ctx, op_A, A, op_B, B, mask, index_pair_C, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int32_t), intent(in) :: op_A, op_B, index_pair_C
+    type(kkc_matrix_t), intent(in) :: A, B, mask
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_spgemm_plan_c(ctx%handle, op_A, A%handle, op_B, B%handle, mask%handle, index_pair_C, &
+      address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_spgemm_execute_ptr(plan, alpha, A, B, beta, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(c_ptr), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_spgemm_execute_c(plan%handle, alpha, A%handle, B%handle, beta, C%handle)
     call report(status, ierr)
   end subroutine
 

@@ -1,7 +1,5 @@
 #include "output_pattern.hpp"
 
-#include <limits>
-
 #include "plan.hpp"
 
 namespace kkc {
@@ -15,16 +13,6 @@ void require_planned_output(const Matrix& C, const OutputPattern& planned, Queue
   if (is.pair != planned.pair || is.scalar != planned.scalar)
     fail(KKC_STATUS_TYPE_MISMATCH, argument, " is of index pair ", name(is.pair), " and type ", name(is.scalar),
          ", expected ", name(planned.pair), " and ", name(planned.scalar), ", as planned");
-}
-
-void require_countable(int64_t cols, int64_t nnz, IndexPair pair, const char* result) {
-  constexpr int64_t narrow = std::numeric_limits<int32_t>::max();
-  if (ordinal_size(pair) == 4)
-    require(cols < narrow, KKC_STATUS_OVERFLOW, result, " has ", cols, " columns, more than index pair ", name(pair),
-            " counts");
-  if (offset_size(pair) == 4)
-    require(nnz < narrow, KKC_STATUS_OVERFLOW, result, " has ", nnz, " entries, more than index pair ", name(pair),
-            " counts");
 }
 
 const OutputPattern& output_of(const Plan& plan) {

@@ -1,6 +1,7 @@
 // Operations whose output is a matrix: the pattern that a plan found, given out to callers.
 #pragma once
 
+#include <limits>
 #include <memory>
 
 #include "matrix.hpp"
@@ -16,7 +17,7 @@ struct OutputPattern {
   Scalar scalar = Scalar::none;
   int32_t base = 0;  // of matrices that the library makes
   int64_t rows = 0, cols = 0, nnz = 0;
-  std::shared_ptr<const Buffer> offsets;  // rows + 1 of the pair's offset type; empty for no rows
+  std::shared_ptr<const Buffer> offsets;  // rows + 1 of the pair's offset type, also for no rows
   std::shared_ptr<const Buffer> indices;  // nnz of its ordinal type
 
   /// Base 0, values NULL.
@@ -30,8 +31,16 @@ struct OutputPattern {
 /// Refuses a C whose device, sizes or types are not the planned output's; for executes.
 void require_planned_output(const Matrix& C, const OutputPattern& planned, Queue& queue, const char* argument);
 /// Refuses a result whose entries or columns index pair `pair` cannot count, with the number; before anything of that
-/// size is allocated.
-void require_countable(int64_t cols, int64_t nnz, IndexPair pair, const char* result);
+/// size is allocated. Inline: kernels' modules hold no core.
+inline void require_countable(int64_t cols, int64_t nnz, IndexPair pair, const char* result) {
+  constexpr int64_t narrow = std::numeric_limits<int32_t>::max();
+  if (ordinal_size(pair) == 4)
+    require(cols < narrow, KKC_STATUS_OVERFLOW, result, " has ", cols, " columns, more than index pair ", name(pair),
+            " counts");
+  if (offset_size(pair) == 4)
+    require(nnz < narrow, KKC_STATUS_OVERFLOW, result, " has ", nnz, " entries, more than index pair ", name(pair),
+            " counts");
+}
 
 /// Refused for plans whose output is not a matrix.
 const OutputPattern& output_of(const Plan& plan);

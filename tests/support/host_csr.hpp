@@ -134,6 +134,19 @@ inline bool supported(kkc_device_t device, const char* operation, kkc_index_pair
   return kkc_query_support(device, operation, pair, scalar, &yes) == KKC_STATUS_SUCCESS && yes != 0;
 }
 
+/// Names of an operation's implementations on a device, in order of priority.
+inline std::vector<std::string> implementations(kkc_device_t device, const char* operation) {
+  int32_t count = 0;
+  ok(kkc_implementation_count(device, operation, &count));
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < count; ++i) {
+    const char* text = nullptr;
+    ok(kkc_implementation_name(device, operation, i, &text));
+    names.emplace_back(text);
+  }
+  return names;
+}
+
 /// Whether this build has kernels for T at all: a reduced one lacks some element types.
 template <class T>
 bool has_kernels(kkc_device_t device) {

@@ -96,19 +96,6 @@ inline const char* op_name(kkc_op_t op) {
 inline constexpr kkc_op_t all_ops[] = {KKC_OP_NONE, KKC_OP_TRANSPOSE, KKC_OP_CONJUGATE, KKC_OP_HERMITIAN};
 inline bool is_transposed(kkc_op_t op) { return op == KKC_OP_TRANSPOSE || op == KKC_OP_HERMITIAN; }
 
-/// Names of an operation's implementations on a device, in order of priority.
-inline std::vector<std::string> implementations(kkc_device_t device, const char* operation) {
-  int32_t count = 0;
-  ok(kkc_implementation_count(device, operation, &count));
-  std::vector<std::string> names;
-  for (int32_t i = 0; i < count; ++i) {
-    const char* text = nullptr;
-    ok(kkc_implementation_name(device, operation, i, &text));
-    names.emplace_back(text);
-  }
-  return names;
-}
-
 template <class T>
 struct SpmvCase {
   std::string implementation;  // "" : the library's choice

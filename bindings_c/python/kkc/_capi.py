@@ -139,4 +139,6 @@ PROTOTYPES = {
     "kkc_spmv_set_values": (_i4, [_p, _p]),
     "kkc_transpose_plan": (_i4, [_p, _i4, _p, _i4, _p, _pp]),
     "kkc_transpose_execute": (_i4, [_p, _p, _p]),
+    "kkc_spgemm_plan": (_i4, [_p, _i4, _p, _i4, _p, _p, _i4, _p, _pp]),
+    "kkc_spgemm_execute": (_i4, [_p, _p, _p, _p, _p, _p]),
 }

@@ -1,0 +1,30 @@
+// kkc.h section 15: spgemm.
+#include "guard.hpp"
+#include "ops/spgemm/spgemm_plan.hpp"
+
+using namespace kkc;
+
+extern "C" {
+
+kkc_status_t kkc_spgemm_plan(kkc_context_t* ctx, kkc_op_t op_A, const kkc_matrix_t* A, kkc_op_t op_B,
+                             const kkc_matrix_t* B, const kkc_matrix_t* mask, kkc_index_pair_t index_pair_C,
+                             const kkc_options_t* options, kkc_plan_t** plan) {
+  return guard(
+      [&] {
+        const auto masked = mask == nullptr ? nullptr : as<Matrix>(mask, "mask");
+        give(spgemm::plan(as<Context>(ctx, "ctx"), valid_op(op_A), *as<Matrix>(A, "A"), valid_op(op_B),
+                          *as<Matrix>(B, "B"), masked.get(), valid_index_pair(index_pair_C), *options_or_none(options)),
+             plan);
+      },
+      out(plan, "plan"));
+}
+
+kkc_status_t kkc_spgemm_execute(kkc_plan_t* plan, const void* alpha, const kkc_matrix_t* A, const kkc_matrix_t* B,
+                                const void* beta, kkc_matrix_t* C) {
+  return guard([&] {
+    spgemm::execute(*as<Plan>(plan, "plan"), alpha, *as<Matrix>(A, "A"), *as<Matrix>(B, "B"), beta,
+                    *as<Matrix>(C, "C"));
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,229 @@
+// One sparse product through kkc.h: plan, C's pattern, execute, and what loops over the host's copies give.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "support/devices.hpp"
+#include "support/oracle.hpp"
+
+namespace kkc_test {
+
+/// A row of the product: its sum in double precision and the sum of its terms' sizes, for each column.
+struct Sum {
+  std::complex<double> value = 0;
+  double size = 0;
+  int64_t terms = 0;
+};
+
+template <class T>
+std::complex<double> as_double(const T& value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<double>(value);
+  else
+    return {static_cast<double>(value.real()), static_cast<double>(value.imag())};
+}
+
+inline bool transposed(kkc_op_t op) { return op == KKC_OP_TRANSPOSE || op == KKC_OP_HERMITIAN; }
+inline bool conjugated(kkc_op_t op) { return op == KKC_OP_CONJUGATE || op == KKC_OP_HERMITIAN; }
+
+inline constexpr kkc_op_t tested_ops[] = {KKC_OP_NONE, KKC_OP_TRANSPOSE, KKC_OP_CONJUGATE, KKC_OP_HERMITIAN};
+
+/// op(A) as rows of (column, value), in any order.
+template <class T>
+std::vector<std::vector<std::pair<int64_t, std::complex<double>>>> rows_of_op(const HostCsr<T>& A, kkc_op_t op) {
+  std::vector<std::vector<std::pair<int64_t, std::complex<double>>>> rows(
+      static_cast<size_t>(transposed(op) ? A.cols : A.rows));
+  for (int64_t i = 0; i < A.rows; ++i)
+    for (int64_t p = A.offsets[static_cast<size_t>(i)]; p < A.offsets[static_cast<size_t>(i) + 1]; ++p) {
+      const int64_t j = A.indices[static_cast<size_t>(p)];
+      auto value = as_double(A.values[static_cast<size_t>(p)]);
+      if (conjugated(op)) value = std::conj(value);
+      rows[static_cast<size_t>(transposed(op) ? j : i)].emplace_back(transposed(op) ? i : j, value);
+    }
+  return rows;
+}
+
+using ProductRows = std::vector<std::map<int64_t, Sum>>;
+
+/// The rows of op(A) op(B), inside the mask if there is one.
+template <class T>
+ProductRows product_rows(kkc_op_t op_a, const HostCsr<T>& A, kkc_op_t op_b, const HostCsr<T>& B,
+                         const HostCsr<T>* mask) {
+  const auto a = rows_of_op(A, op_a), b = rows_of_op(B, op_b);
+  ProductRows rows(a.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (const auto& [k, scale] : a[i])
+      for (const auto& [j, value] : b[static_cast<size_t>(k)]) {
+        Sum& sum = rows[i][j];
+        sum.value += scale * value;
+        sum.size += std::abs(scale) * std::abs(value);
+        ++sum.terms;
+      }
+    if (mask == nullptr) continue;
+    const auto from = mask->indices.begin() + mask->offsets[i], to = mask->indices.begin() + mask->offsets[i + 1];
+    std::erase_if(rows[i], [&](const auto& entry) { return std::find(from, to, entry.first) == to; });
+  }
+  return rows;
+}
+
+template <class T>
+struct SpgemmCase {
+  std::string implementation;  // "" : the library's choice
+  kkc_op_t op_a = KKC_OP_NONE, op_b = KKC_OP_NONE;
+  kkc_index_pair_t pair = KKC_INDEX_32_32, pair_c = KKC_INDEX_32_32;
+  int32_t base_a = 0, base_b = 0, base_c = 0;
+  T alpha{1}, beta{0};
+  bool sorted = true, device_scalars = false, deterministic = false;
+  bool callers_arrays = false;  // C over the caller's arrays, else made by the library
+  int64_t max_workspace = -1;
+
+  std::string options() const {
+    std::ostringstream json;
+    json << "{\"base\": " << base_c << ", \"sorted\": " << sorted << ", \"deterministic\": " << deterministic
+         << ", \"scalars\": \"" << (device_scalars ? "device" : "host") << '"';
+    if (max_workspace >= 0) json << ", \"max_workspace\": " << max_workspace;
+    if (!implementation.empty()) json << ", \"implementation\": \"" << implementation << '"';
+    json << '}';
+    return json.str();
+  }
+  std::string text() const {
+    std::ostringstream out;
+    out << "op_A " << op_a << ", op_B " << op_b << ", index pairs " << pair << ' ' << pair_c << ", bases " << base_a
+        << ' ' << base_b << ", alpha " << alpha << ", beta " << beta << (callers_arrays ? ", caller's C, " : ", ")
+        << options();
+    return out.str();
+  }
+};
+
+/// C's handle, over arrays of its own or of the library's.
+template <class T>
+class OutputMatrix {
+ public:
+  OutputMatrix(const Context& ctx, const SpgemmCase<T>& c, const Plan& plan, int64_t rows, int64_t cols)
+      : ctx_(ctx), offsets_(ctx, 0), indices_(ctx, 0), values_(ctx, 0) {
+    if (!c.callers_arrays) {
+      ok(kkc_plan_create_output(plan, matrix_.out()));
+      return;
+    }
+    int64_t nnz = -1;
+    ok(kkc_plan_output_nnz(plan, &nnz));
+    offsets_ = Array<unsigned char>(ctx, static_cast<size_t>(rows + 1) * (c.pair_c == KKC_INDEX_32_32 ? 4 : 8));
+    indices_ = Array<unsigned char>(ctx, static_cast<size_t>(nnz) * (c.pair_c == KKC_INDEX_64_64 ? 8 : 4));
+    values_ = Array<T>(ctx, static_cast<size_t>(nnz));
+    ok(kkc_csr_create_output(ctx, rows, cols, nnz, c.pair_c, scalar_tag<T>, c.base_c, offsets_.data(), indices_.data(),
+                             values_.data(), matrix_.out()));
+    ok(kkc_plan_output_pattern(plan, matrix_));
+  }
+  operator kkc_matrix_t*() const { return matrix_; }
+
+  void set(const std::vector<T>& values) const {
+    void* data = nullptr;
+    ok(kkc_csr_get(matrix_, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &data));
+    const auto direction = native_space(ctx_) == KKC_SPACE_DEVICE ? KKC_COPY_HOST_TO_DEVICE : KKC_COPY_HOST_TO_HOST;
+    if (!values.empty()) ok(kkc_copy(ctx_, data, values.data(), values.size() * sizeof(T), direction));
+  }
+
+ private:
+  const Context& ctx_;
+  Array<unsigned char> offsets_, indices_;
+  Array<T> values_;
+  Matrix matrix_;
+};
+
+/// "" or what is wrong with C. `before`: its values before the execute, in C's order.
+template <class T>
+std::string wrong_product(const SpgemmCase<T>& c, const ProductRows& expected, const HostCsr<T>& C,
+                          const std::vector<T>& before) {
+  using R = typename RealOf<T>::type;
+  std::ostringstream out;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const auto begin = static_cast<size_t>(C.offsets[i]), end = static_cast<size_t>(C.offsets[i + 1]);
+    if (end - begin != expected[i].size()) {
+      out << "row " << i << " has " << end - begin << " entries, expected " << expected[i].size();
+      return out.str();
+    }
+    for (size_t p = begin; p < end; ++p) {
+      const auto at = expected[i].find(C.indices[p]);
+      if (at == expected[i].end() || (p > begin && c.sorted && C.indices[p - 1] >= C.indices[p])) {
+        out << "row " << i << " holds column " << C.indices[p] << (at == expected[i].end() ? "" : " out of order");
+        return out.str();
+      }
+      const bool overwrites = c.beta == T{};
+      const auto old = overwrites ? 0 : as_double(c.beta) * as_double(before[p]);
+      const auto want = old + (c.alpha == T{} ? 0 : as_double(c.alpha) * at->second.value);
+      const double room = 4 * static_cast<double>(std::numeric_limits<R>::epsilon()) *
+                          static_cast<double>(at->second.terms + 4) *
+                          (std::abs(old) + std::abs(c.alpha) * at->second.size);
+      const double error = std::abs(as_double(C.values[p]) - want);
+      if (!(error <= room)) {
+        out << "C(" << i << ", " << C.indices[p] << ") is " << C.values[p] << ", expected " << want << ", error "
+            << error << " where " << room << " is allowed";
+        return out.str();
+      }
+    }
+    // Unsorted rows: as many entries as expected, each expected; a column twice would leave out another.
+    std::vector<int64_t> columns(C.indices.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 C.indices.begin() + static_cast<std::ptrdiff_t>(end));
+    std::sort(columns.begin(), columns.end());
+    if (std::adjacent_find(columns.begin(), columns.end()) != columns.end()) {
+      out << "row " << i << " holds a column twice";
+      return out.str();
+    }
+  }
+  return {};
+}
+
+/// Runs the case and compares: nothing when the implementation does not take it, else "" or what is wrong. The plan
+/// sees NaN where execute sees numbers, so it must not have used them; what alpha = 0 or beta = 0 must not read is NaN.
+/// Twice, with other values: plans keep nothing from an execute. `bits`: the last C's values.
+template <class T>
+std::optional<std::string> run_case(const Context& ctx, const SpgemmCase<T>& c, HostCsr<T> A, HostCsr<T> B,
+                                    const HostCsr<T>* mask, Random& random, std::vector<T>* bits = nullptr) {
+  const auto nan = T(std::numeric_limits<typename RealOf<T>::type>::quiet_NaN());
+  const auto spoilt = [&](HostCsr<T> of) {
+    std::fill(of.values.begin(), of.values.end(), nan);
+    return of;
+  };
+  DeviceCsr<T> A_device(ctx, spoilt(A), c.pair, c.base_a), B_device(ctx, spoilt(B), c.pair, c.base_b);
+  std::optional<DeviceCsr<T>> mask_device;
+  if (mask != nullptr) mask_device.emplace(ctx, spoilt(*mask), c.pair, c.base_b);
+  Plan plan;
+  const kkc_status_t planned = kkc_spgemm_plan(ctx, c.op_a, A_device, c.op_b, B_device,
+                                               mask_device ? static_cast<kkc_matrix_t*>(*mask_device) : nullptr,
+                                               c.pair_c, Options(c.options()), plan.out());
+  if (planned == KKC_STATUS_NOT_SUPPORTED && !c.implementation.empty() && std::string(kkc_last_error()).size() > 10)
+    return std::nullopt;
+  ok(planned);
+  const int64_t rows = transposed(c.op_a) ? A.cols : A.rows, cols = transposed(c.op_b) ? B.rows : B.cols;
+  const OutputMatrix<T> C(ctx, c, plan, rows, cols);
+  const std::vector<T> coefficients{c.alpha, c.beta};
+  const Array<T> on_device(ctx, coefficients);
+  const T* scalars = c.device_scalars ? on_device.data() : coefficients.data();
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    A.values = random_vector<T>(random, A.values.size());
+    B.values = random_vector<T>(random, B.values.size());
+    if (c.alpha != T{}) {
+      A_device.values().set(A.values);
+      B_device.values().set(B.values);
+    }
+    ok(kkc_context_synchronize(ctx));
+    std::vector<T> before = random_vector<T>(random, download<T>(ctx, C).values.size());
+    if (c.beta == T{}) std::fill(before.begin(), before.end(), nan);
+    C.set(before);
+    ok(kkc_spgemm_execute(plan, scalars, A_device, B_device, scalars + 1, C));
+    ok(kkc_context_synchronize(ctx));
+    const HostCsr<T> result = download<T>(ctx, C);
+    if (result.rows != rows || result.cols != cols) return "C has another size";
+    const std::string wrong = wrong_product(c, product_rows(c.op_a, A, c.op_b, B, mask), result, before);
+    if (!wrong.empty()) return "execute " + std::to_string(repeat) + ": " + wrong;
+    if (bits != nullptr) *bits = result.values;
+  }
+  return std::string();
+}
+
+}  // namespace kkc_test
