@@ -1,0 +1,113 @@
+// Sets of columns of one row on a host thread: a bitmap that gives them in order, and a hash of their places.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "device/hash_accumulator.hpp"
+
+namespace kkc::spgemm {
+
+/// Columns 0..cols-1 as bits, with two coarser levels that say which words have any: sorted without sorting, emptied in
+/// time proportional to what it holds.
+class ColumnSet {
+ public:
+  explicit ColumnSet(int64_t cols) {
+    size_t words = static_cast<size_t>(cols);
+    for (auto& level : levels_) {
+      words = words / 64 + 1;
+      level.assign(words, 0);
+    }
+  }
+
+  void insert(int64_t column) {
+    const auto c = static_cast<size_t>(column);
+    uint64_t& word = levels_[0][c >> 6];
+    const uint64_t bit = uint64_t{1} << (c & 63);
+    if ((word & bit) != 0) return;
+    if (word == 0) {
+      levels_[1][c >> 12] |= uint64_t{1} << (c >> 6 & 63);
+      levels_[2][c >> 18] |= uint64_t{1} << (c >> 12 & 63);
+      first_ = std::min(first_, c >> 18);
+      last_ = std::max(last_, c >> 18);
+    }
+    word |= bit;
+    ++size_;
+  }
+  int64_t size() const { return size_; }
+
+  /// f(column) in ascending order; empties the set.
+  template <class F>
+  void drain(const F& f) {
+    words([&](size_t index, uint64_t word) {
+      for (; word != 0; word &= word - 1)
+        f(static_cast<int64_t>(index * 64 + static_cast<size_t>(std::countr_zero(word))));
+    });
+  }
+  void clear() {
+    words([](size_t, uint64_t) {});
+  }
+
+ private:
+  template <class F>
+  void words(const F& f) {
+    for (size_t i2 = first_; i2 <= last_ && i2 < levels_[2].size(); ++i2) {
+      for (uint64_t w2 = std::exchange(levels_[2][i2], 0); w2 != 0; w2 &= w2 - 1) {
+        const size_t i1 = i2 * 64 + static_cast<size_t>(std::countr_zero(w2));
+        for (uint64_t w1 = std::exchange(levels_[1][i1], 0); w1 != 0; w1 &= w1 - 1) {
+          const size_t i0 = i1 * 64 + static_cast<size_t>(std::countr_zero(w1));
+          f(i0, std::exchange(levels_[0][i0], 0));
+        }
+      }
+    }
+    first_ = std::numeric_limits<size_t>::max();
+    last_ = 0;
+    size_ = 0;
+  }
+
+  std::vector<uint64_t> levels_[3];
+  size_t first_ = std::numeric_limits<size_t>::max(), last_ = 0;
+  int64_t size_ = 0;
+};
+
+/// Column -> place in its row, in memory that the caller gives: linear probing in a table at most half full.
+template <class I>
+class PlaceTable {
+ public:
+  struct Entry {
+    I column, place;
+  };
+  static size_t bytes_for(int64_t columns) { return static_cast<size_t>(hash_places(columns)) * sizeof(Entry); }
+  /// The most columns that a table of so many bytes takes; 0 for too few bytes.
+  static int64_t columns_in(size_t bytes) {
+    const auto places = std::bit_floor(bytes / sizeof(Entry));
+    return places < 8 ? 0 : static_cast<int64_t>(places / 2);
+  }
+
+  /// Columns first..first+count-1 of a row, at their places.
+  PlaceTable(void* memory, const I* columns, int64_t first, int64_t count)
+      : entries_(static_cast<Entry*>(memory)), mask_(static_cast<uint64_t>(hash_places(count)) - 1) {
+    for (uint64_t i = 0; i <= mask_; ++i) entries_[i].column = -1;
+    for (int64_t p = first; p < first + count; ++p) {
+      uint64_t at = hash_of(columns[p]) & mask_;
+      while (entries_[at].column >= 0) at = (at + 1) & mask_;
+      entries_[at] = {columns[p], static_cast<I>(p)};
+    }
+  }
+
+  /// The place, or -1.
+  int64_t find(int64_t column) const {
+    for (uint64_t at = hash_of(static_cast<I>(column)) & mask_;; at = (at + 1) & mask_) {
+      if (entries_[at].column == column) return entries_[at].place;
+      if (entries_[at].column < 0) return -1;
+    }
+  }
+
+ private:
+  Entry* entries_;
+  uint64_t mask_;
+};
+
+}  // namespace kkc::spgemm

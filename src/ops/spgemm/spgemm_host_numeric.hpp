@@ -1,0 +1,217 @@
+// The numeric phase of spgemm on hosts. Every way of finding a product's place adds the products of a row in the same
+// order to beta times C's old value, so all of them, and slices of any size, give the same bits.
+#pragma once
+
+#include "ops/spgemm/spgemm_host_symbolic.hpp"
+
+namespace kkc::spgemm {
+
+/// Workspace of each thread: the larger of what its dense and its hashed rows take.
+struct HostWorkspace {
+  int64_t workers = 1;
+  size_t each = 0;
+};
+
+template <class E, class I>
+HostWorkspace host_workspace(const HostPlan& plan, int64_t cols, int64_t workers, int64_t bound) {
+  size_t bytes = 0;
+  if (plan.rows_of[-row_dense - 1] > 0) bytes = static_cast<size_t>(cols) * sizeof(E);
+  if (plan.longest_hash > 0) bytes = std::max(bytes, PlaceTable<I>::bytes_for(plan.longest_hash));
+  bytes = (bytes + memory_alignment - 1) / memory_alignment * memory_alignment;
+  if (bound >= 0) bytes = std::min(bytes, static_cast<size_t>(bound / workers) / memory_alignment * memory_alignment);
+  return {workers, bytes};
+}
+
+template <class E, class I, class O, class LeftRows>
+class HostNumeric {
+  using B = HostPatternRef<I, O>;
+
+ public:
+  HostNumeric(const HostPlan& plan, const OutputPattern& output, const LeftRows& left, const Args& args,
+              const HostWorkspace& workspace)
+      : plan_(plan),
+        left_(left),
+        B_(args.B),
+        b_(static_cast<const E*>(args.B.values)),
+        C_(output.ref()),
+        columns_(static_cast<const I*>(C_.indices)),
+        c_(static_cast<E*>(args.C)),
+        beta_(factor<E>(args.beta).get()),
+        alpha_is_zero_(factor<E>(args.alpha).get() == E{}),
+        workspace_(static_cast<char*>(args.workspace)),
+        each_(workspace.each) {}
+
+  void run(Queue& queue) const {
+    deal(queue, plan_.chunk_count(), [&](int64_t worker, int64_t chunk) {
+      void* const memory = workspace_ + static_cast<size_t>(worker) * each_;
+      const uint16_t* places = plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
+      const auto* const kinds = plan_.kinds.as<int32_t>();
+      const int64_t last = plan_.chunks[static_cast<size_t>(chunk) + 1];
+      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < last; ++i) {
+        const int64_t begin = start(i), count = start(i + 1) - begin;
+        E* const c = c_ + begin;
+        if (alpha_is_zero_) {
+          scale(c, count);
+          continue;
+        }
+        const auto row = left_.row(i);
+        switch (kinds[i]) {
+          case row_empty: break;
+          case row_copied: scale(c, count), copied(row, c, count); break;
+          case row_placed: scale(c, count), places = placed(row, c, places); break;
+          case row_hash: scale(c, count), hashed(row, c, columns_ + begin, count, memory); break;
+          case row_dense: dense(row, c, columns_ + begin, count, memory); break;
+          default: scale(c, count), of_class(row, plan_.classes.classes[static_cast<size_t>(kinds[i])], c);
+        }
+      }
+    });
+  }
+
+ private:
+  int64_t start(int64_t i) const {
+    return offset_size(C_.pair) == 8 ? static_cast<const int64_t*>(C_.offsets)[i]
+                                     : static_cast<const int32_t*>(C_.offsets)[i];
+  }
+
+  void scale(E* c, int64_t count) const {
+    if (beta_ == E{})
+      std::fill(c, c + count, E{});
+    else
+      for (int64_t p = 0; p < count; ++p) c[p] = times(beta_, c[p]);
+  }
+
+  static void add(E& sum, E a, E b) { sum = plus(sum, times(a, b)); }
+
+  /// The lines of the row of B after next, soon to be read.
+  template <class Row>
+  void prefetch_row(const Row& row, int64_t k, bool columns) const {
+    if (k + 2 >= row.size()) return;
+    const int64_t begin = B_.begin(row.column(k + 2));
+    __builtin_prefetch(b_ + begin);
+    __builtin_prefetch(b_ + begin + 64 / sizeof(E));
+    if (columns) __builtin_prefetch(B_.indices + begin);
+  }
+
+  template <class Row>
+  void copied(const Row& row, E* c, int64_t count) const {
+    const E* const b = b_ + B_.begin(row.column(0));
+    const E a = row.factor(0);
+    for (int64_t p = 0; p < count; ++p) add(c[p], a, b[p]);
+  }
+
+  template <class Row>
+  const uint16_t* placed(const Row& row, E* c, const uint16_t* places) const {
+    for (int64_t k = 0; k < row.size(); ++k) {
+      prefetch_row(row, k, false);
+      const int64_t begin = B_.begin(row.column(k)), count = B_.end(row.column(k)) - begin;
+      const E* const b = b_ + begin;
+      const E a = row.factor(k);
+      for (int64_t q = 0; q < count; ++q) add(c[places[q]], a, b[q]);
+      places += count;
+    }
+    return places;
+  }
+
+  template <class Row>
+  void of_class(const Row& row, const RowClasses::Class& of, E* c) const {
+    switch (of.run) {
+      case 2: return runs<2>(row, of, c);
+      case 3: return runs<3>(row, of, c);
+      case 4: return runs<4>(row, of, c);
+      case 6: return runs<6>(row, of, c);
+      case 8: return runs<8>(row, of, c);
+      case 9: return runs<9>(row, of, c);
+      case 12: return runs<12>(row, of, c);
+      case 16: return runs<16>(row, of, c);
+      default: return runs<1>(row, of, c);
+    }
+  }
+
+  /// Runs of `length` products go to consecutive places.
+  template <int length, class Row>
+  void runs(const Row& row, const RowClasses::Class& of, E* __restrict c) const {
+    const int32_t* const counts = plan_.classes.lengths.data() + of.lengths_at;
+    const uint16_t* place = plan_.classes.places.data() + of.places_at;
+    for (int64_t k = 0; k < row.size(); ++k) {
+      const E* __restrict b = b_ + B_.begin(row.column(k));
+      const E a = row.factor(k);
+      for (const E* const end = b + counts[k]; b < end; b += length) {
+        E* const to = c + *place++;
+        E sums[length];
+        for (int t = 0; t < length; ++t) sums[t] = plus(to[t], times(a, b[t]));
+        for (int t = 0; t < length; ++t) to[t] = sums[t];
+      }
+    }
+  }
+
+  /// Through a table of places, of as many columns at a time as the workspace takes; without any, by binary search.
+  template <class Row>
+  void hashed(const Row& row, E* c, const I* columns, int64_t count, void* memory) const {
+    const int64_t most = PlaceTable<I>::columns_in(each_);
+    if (most == 0) {
+      each_product(row, [&](int64_t column, const E& a, const E& b) {
+        const I* const at = std::lower_bound(columns, columns + count, static_cast<I>(column));
+        if (at < columns + count && *at == column) add(c[at - columns], a, b);
+      });
+      return;
+    }
+    for (int64_t first = 0; first < count; first += most) {
+      const PlaceTable<I> table(memory, columns, first, std::min(most, count - first));
+      each_product(row, [&](int64_t column, const E& a, const E& b) {
+        if (const int64_t place = table.find(column); place >= 0) add(c[place], a, b);
+      });
+    }
+  }
+
+  /// Through an accumulator for every column, or for as many at a time as the workspace takes.
+  template <class Row>
+  void dense(const Row& row, E* c, const I* columns, int64_t count, void* memory) const {
+    const auto width = static_cast<int64_t>(each_ / sizeof(E));
+    if (width == 0) {
+      scale(c, count);
+      hashed(row, c, columns, count, memory);
+      return;
+    }
+    auto* const sums = static_cast<E*>(memory);
+    if (width >= C_.cols) {
+      for (int64_t p = 0; p < count; ++p) sums[columns[p]] = beta_ == E{} ? E{} : times(beta_, c[p]);
+      each_product(row, [&](int64_t column, const E& a, const E& b) { add(sums[column], a, b); });
+      for (int64_t p = 0; p < count; ++p) c[p] = sums[columns[p]];
+      return;
+    }
+    for (int64_t first = 0; first < count;) {
+      const auto from = static_cast<int64_t>(columns[first]);
+      int64_t last = first;
+      for (; last < count && columns[last] - from < width; ++last)
+        sums[columns[last] - from] = beta_ == E{} ? E{} : times(beta_, c[last]);
+      each_product(row, [&](int64_t column, const E& a, const E& b) {
+        if (static_cast<uint64_t>(column - from) < static_cast<uint64_t>(width)) add(sums[column - from], a, b);
+      });
+      for (int64_t p = first; p < last; ++p) c[p] = sums[columns[p] - from];
+      first = last;
+    }
+  }
+
+  template <class Row, class F>
+  void each_product(const Row& row, const F& f) const {
+    for (int64_t k = 0; k < row.size(); ++k) {
+      prefetch_row(row, k, true);
+      const E a = row.factor(k);
+      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q) f(B_.column(q), a, b_[q]);
+    }
+  }
+
+  const HostPlan& plan_;
+  const LeftRows& left_;
+  B B_;
+  const E* b_;
+  CsrRef C_;
+  const I* columns_;
+  E* c_;
+  E beta_;
+  bool alpha_is_zero_;
+  char* workspace_;
+  size_t each_;
+};
+
+}  // namespace kkc::spgemm

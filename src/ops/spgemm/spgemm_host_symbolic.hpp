@@ -1,0 +1,291 @@
+// The symbolic phase of spgemm on hosts: C's pattern, and how the numeric phase treats each of its rows. Rows of a
+// class (spgemm_host_classes.hpp) take the class's columns; of the others a bitmap with coarser levels collects the
+// columns of all products (Gustavson, "Two fast algorithms for sparse matrices", ACM TOMS 4(3), 1978; the levels spare
+// the sort of a hash's columns). Two passes: rows' sizes, then columns.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/matrix_parallel.hpp"
+#include "ops/spgemm/spgemm.hpp"
+#include "ops/spgemm/spgemm_host_classes.hpp"
+#include "ops/spgemm/spgemm_host_columns.hpp"
+
+namespace kkc::spgemm {
+
+/// What a caller's name for an implementation leaves to choose.
+enum class HostChoice { binned, hash, dense };
+
+/// How execute treats a row that is of no class (classes count from 0).
+enum RowKind : int32_t {
+  row_empty = -1,
+  row_copied = -2,  // one row of B that is sorted and distinct
+  row_placed = -3,  // the plan keeps the place of each product
+  row_hash = -4,
+  row_dense = -5
+};
+
+/// Deals C's rows to threads by products; the same ranges in both phases.
+struct HostPlan {
+  HostChoice choice = HostChoice::binned;
+  std::vector<int64_t> chunks;  // first rows, and the number of rows at the end
+  Buffer kinds;                 // int32_t for each row: a class or a RowKind
+  RowClasses classes;
+  Buffer places;                      // uint16_t for each product of the placed rows
+  std::vector<int64_t> chunk_places;  // where a chunk's begin
+  int64_t products = 0, placed = 0;
+  int64_t rows_of[5] = {};  // by RowKind
+  int64_t rows_in_classes = 0;
+  int64_t longest_hash = 0;  // columns of the longest row_hash
+
+  int64_t chunk_count() const { return static_cast<int64_t>(chunks.size()) - 1; }
+  int64_t bytes() const {
+    return static_cast<int64_t>(kinds.bytes() + classes.bytes() + places.bytes() +
+                                (chunks.size() + chunk_places.size()) * sizeof(int64_t));
+  }
+};
+
+/// Rows with fewer columns find their places by hash, in the innermost cache.
+inline constexpr int64_t hash_columns = 1024;
+/// Accumulators of so few bytes stay in a core's cache: no hash is better.
+inline constexpr int64_t small_accumulator_bytes = 256 << 10;
+
+template <class Left, class I, class O>
+class HostSymbolic {
+  using B = HostPatternRef<I, O>;
+
+ public:
+  HostSymbolic(Queue& queue, const Desc& desc, const Left& left, HostChoice choice)
+      : queue_(queue), desc_(desc), left_(left), B_(desc.B) {
+    plan_.choice = choice;
+    if (desc.masked) mask_.emplace(desc.mask);
+  }
+
+  /// Fills `C` and returns the plan.
+  HostPlan run(OutputPattern& C) {
+    const int64_t rows = left_.rows();
+    plan_.kinds = host_array<int32_t>(desc_.memory, rows);
+    kinds_ = plan_.kinds.as<int32_t>();
+    std::fill(kinds_, kinds_ + rows, no_class);
+    cut_chunks();
+    if (plan_.choice == HostChoice::binned && !desc_.masked) {
+      const Buffer shapes = host_array<int32_t>(desc_.memory, B_.rows);
+      plan_.classes.find(queue_, left_, B_, shapes.as<int32_t>(), kinds_);
+    }
+    count_rows();
+    allocate(C);
+    if (offset_size(C.pair) == 8)
+      fill<int64_t>(C);
+    else
+      fill<int32_t>(C);
+    return std::move(plan_);
+  }
+
+ private:
+  /// What a thread works with.
+  struct Worker {
+    explicit Worker(int64_t cols, bool masked) : columns(cols) {
+      if (masked) open.assign(static_cast<size_t>(cols) / 64 + 1, 0);
+    }
+    ColumnSet columns;
+    std::vector<uint64_t> open;  // columns that the mask lets in
+    std::vector<std::byte> table;
+    int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
+  };
+
+  int64_t products_of(int64_t i) const {
+    const auto row = left_.row(i);
+    int64_t products = 0;
+    for (int64_t k = 0; k < row.size(); ++k) products += B_.end(row.column(k)) - B_.begin(row.column(k));
+    return products;
+  }
+
+  /// Ranges of rows with about as many products, for threads to take one after the other.
+  void cut_chunks() {
+    const int64_t rows = left_.rows(), parts = std::max<int64_t>(1, std::min<int64_t>(queue_.concurrency(), rows / 64));
+    const Buffer work = host_array<int64_t>(desc_.memory, rows);
+    std::vector<int64_t> sums(static_cast<size_t>(parts), 0);
+    host_parts<AnyHost>(queue_, parts, [&](int64_t part) {
+      int64_t sum = 0;
+      for (int64_t i = part_begin(rows, parts, part), end = part_begin(rows, parts, part + 1); i < end; ++i)
+        sum += work.as<int64_t>()[i] = products_of(i);
+      sums[static_cast<size_t>(part)] = sum;
+    });
+    for (const int64_t sum : sums) plan_.products += sum;
+    const int64_t wanted = std::clamp<int64_t>(rows / 16, 1, int64_t{64} * queue_.concurrency());
+    const int64_t each = (plan_.products + rows) / wanted + 1;
+    plan_.chunks.push_back(0);
+    int64_t sum = 0;
+    for (int64_t i = 0; i < rows; ++i) {
+      sum += work.as<int64_t>()[i] + 1;
+      if (sum >= each && i + 1 < rows) {
+        plan_.chunks.push_back(i + 1);
+        sum = 0;
+      }
+    }
+    if (rows > 0) plan_.chunks.push_back(rows);
+  }
+
+  /// Puts the columns of a row of C into the worker's set. Returns the products that the mask lets in.
+  int64_t collect(int64_t i, Worker& worker) const {
+    const auto row = left_.row(i);
+    int64_t products = 0;
+    if (!mask_) {
+      for (int64_t k = 0; k < row.size(); ++k) {
+        const int64_t begin = B_.begin(row.column(k)), end = B_.end(row.column(k));
+        for (int64_t q = begin; q < end; ++q) worker.columns.insert(B_.column(q));
+        products += end - begin;
+      }
+      return products;
+    }
+    const auto word = [&](int64_t column) -> uint64_t& { return worker.open[static_cast<size_t>(column) >> 6]; };
+    const auto bit = [](int64_t column) { return uint64_t{1} << (static_cast<size_t>(column) & 63); };
+    for (int64_t p = mask_->begin(i); p < mask_->end(i); ++p) word(mask_->column(p)) |= bit(mask_->column(p));
+    for (int64_t k = 0; k < row.size(); ++k)
+      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q) {
+        const int64_t column = B_.column(q);
+        if ((word(column) & bit(column)) == 0) continue;
+        ++products;
+        worker.columns.insert(column);
+      }
+    for (int64_t p = mask_->begin(i); p < mask_->end(i); ++p) word(mask_->column(p)) = 0;
+    return products;
+  }
+
+  /// How a row of no class is treated: from its products and its columns.
+  int32_t kind_of(int64_t i, int64_t products, int64_t columns) const {
+    if (columns == 0) return row_empty;
+    if (plan_.choice == HostChoice::hash || mask_) return row_hash;
+    if (plan_.choice == HostChoice::dense) return row_dense;
+    if (products == columns && is_one_sorted_row(i)) return row_copied;
+    // Places cost 2 bytes a product: no more than C's row itself costs in columns.
+    if (products <= 2 * columns && columns <= RowClasses::most_columns) return row_placed;
+    const bool small = desc_.cols() * static_cast<int64_t>(size_of(desc_.scalar())) <= small_accumulator_bytes;
+    return columns <= hash_columns && !small ? row_hash : row_dense;
+  }
+
+  bool is_one_sorted_row(int64_t i) const {
+    const auto row = left_.row(i);
+    if (row.size() != 1) return false;
+    for (int64_t q = B_.begin(row.column(0)) + 1; q < B_.end(row.column(0)); ++q)
+      if (B_.column(q - 1) >= B_.column(q)) return false;
+    return true;
+  }
+
+  std::vector<std::unique_ptr<Worker>> workers() const {
+    return std::vector<std::unique_ptr<Worker>>(static_cast<size_t>(queue_.concurrency()));
+  }
+  Worker& worker_of(std::vector<std::unique_ptr<Worker>>& all, int64_t worker) const {
+    auto& mine = all[static_cast<size_t>(worker)];
+    if (!mine) mine = std::make_unique<Worker>(desc_.cols(), desc_.masked);
+    return *mine;
+  }
+
+  void count_rows() {
+    const int64_t rows = left_.rows(), chunks = plan_.chunk_count();
+    counts_ = host_array<int64_t>(desc_.memory, rows + 1);
+    auto* const counts = counts_.as<int64_t>();
+    plan_.chunk_places.assign(static_cast<size_t>(chunks) + 1, 0);
+    std::vector<int64_t> products(static_cast<size_t>(chunks), 0);
+    auto all = workers();
+    deal(queue_, chunks, [&](int64_t id, int64_t chunk) {
+      Worker& worker = worker_of(all, id);
+      int64_t placed = 0, done = 0;
+      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
+           ++i) {
+        if (kinds_[i] != no_class) {
+          counts[i] = plan_.classes.classes[static_cast<size_t>(kinds_[i])].columns;
+          ++worker.rows_in_classes;
+          continue;
+        }
+        const int64_t met = collect(i, worker);
+        counts[i] = worker.columns.size();
+        worker.columns.clear();
+        kinds_[i] = kind_of(i, met, counts[i]);
+        ++worker.rows_of[-kinds_[i] - 1];
+        if (kinds_[i] == row_placed) placed += met;
+        if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, counts[i]);
+        done += met;
+      }
+      plan_.chunk_places[static_cast<size_t>(chunk) + 1] = placed;
+      products[static_cast<size_t>(chunk)] = done;
+    });
+    for (const auto& worker : all) {
+      if (!worker) continue;
+      for (int kind = 0; kind < 5; ++kind) plan_.rows_of[kind] += worker->rows_of[kind];
+      plan_.rows_in_classes += worker->rows_in_classes;
+      plan_.longest_hash = std::max(plan_.longest_hash, worker->longest_hash);
+    }
+    std::partial_sum(plan_.chunk_places.begin(), plan_.chunk_places.end(), plan_.chunk_places.begin());
+    if (mask_) plan_.products = std::accumulate(products.begin(), products.end(), int64_t{0});
+    counts_to_offsets(counts, rows, counts, std::max(1, queue_.concurrency()));
+  }
+
+  void allocate(OutputPattern& C) {
+    C.pair = desc_.pair;
+    C.scalar = desc_.scalar();
+    C.rows = left_.rows();
+    C.cols = desc_.cols();
+    C.nnz = counts_.as<int64_t>()[C.rows];
+    require_countable(C.cols, C.nnz, C.pair, "C");
+    C.offsets = std::make_shared<const Buffer>(desc_.memory, Space::host,
+                                               static_cast<size_t>(C.rows + 1) * offset_size(C.pair));
+    C.indices =
+        std::make_shared<const Buffer>(desc_.memory, Space::host, static_cast<size_t>(C.nnz) * ordinal_size(C.pair));
+    plan_.placed = plan_.chunk_places.back();
+    plan_.places = host_array<uint16_t>(desc_.memory, plan_.placed);
+  }
+
+  template <class OC>
+  void fill(const OutputPattern& C) {
+    auto* const offsets = C.offsets->template as<OC>();
+    auto* const indices = C.indices->template as<I>();
+    const auto* const starts = counts_.as<int64_t>();
+    offsets[C.rows] = static_cast<OC>(C.nnz);
+    auto all = workers();
+    deal(queue_, plan_.chunk_count(), [&](int64_t id, int64_t chunk) {
+      Worker& worker = worker_of(all, id);
+      uint16_t* places = plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
+      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
+           ++i) {
+        offsets[i] = static_cast<OC>(starts[i]);
+        I* target = indices + starts[i];
+        if (kinds_[i] >= 0) {
+          const auto& of = plan_.classes.classes[static_cast<size_t>(kinds_[i])];
+          const int64_t anchor = RowClasses::anchor(left_.row(i), B_);
+          const int64_t* relative = plan_.classes.columns.data() + of.columns_at;
+          for (int64_t p = 0; p < of.columns; ++p) target[p] = static_cast<I>(relative[p] + anchor);
+        } else if (kinds_[i] != row_empty) {
+          collect(i, worker);
+          worker.columns.drain([&](int64_t column) { *target++ = static_cast<I>(column); });
+          if (kinds_[i] == row_placed)
+            places = note_places(i, indices + starts[i], starts[i + 1] - starts[i], worker, places);
+        }
+      }
+    });
+    counts_ = Buffer();
+  }
+
+  uint16_t* note_places(int64_t i, const I* columns, int64_t count, Worker& worker, uint16_t* places) const {
+    const size_t bytes = PlaceTable<I>::bytes_for(count);
+    if (worker.table.size() < bytes) worker.table.resize(bytes);
+    const PlaceTable<I> table(worker.table.data(), columns, 0, count);
+    const auto row = left_.row(i);
+    for (int64_t k = 0; k < row.size(); ++k)
+      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
+        *places++ = static_cast<uint16_t>(table.find(B_.column(q)));
+    return places;
+  }
+
+  Queue& queue_;
+  const Desc& desc_;
+  const Left& left_;
+  B B_;
+  std::optional<B> mask_;
+  HostPlan plan_;
+  int32_t* kinds_ = nullptr;
+  Buffer counts_;
+};
+
+}  // namespace kkc::spgemm
