@@ -39,8 +39,9 @@ inline R sum_of(const Pack<R, 8>& v) {
   return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
 }
 
-/// The line at `from`, soon to be read. Addresses past the end of an array do no harm.
-inline void prefetch(const void* from) { __builtin_prefetch(from, 0, 3); }
+/// The line at `from`, soon to be read. Addresses past the end of an array do no harm. Inlined at once: g++ otherwise
+/// takes the function for one without effects and drops its calls.
+[[gnu::always_inline]] inline void prefetch(const void* from) { __builtin_prefetch(from, 0, 3); }
 
 /// pack = (x[i[0]], ..., x[i[3]]) by single loads: the best for indices that mostly follow one another.
 template <class R, class I>

@@ -1,5 +1,6 @@
 #include "host_queue.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -46,6 +47,13 @@ std::string processor_name() {
   return "processor";
 }
 
+/// Large arrays ask for huge pages: gathers from them otherwise wait for the page tables (1.3x on random columns).
+constexpr size_t huge_page = size_t{1} << 21, huge_from = 2 * huge_page;
+
+constexpr std::align_val_t alignment_for(size_t bytes) {
+  return std::align_val_t{bytes >= huge_from ? huge_page : memory_alignment};
+}
+
 class HostBackend final : public Backend {
  public:
   HostBackend(Device device, const DeviceTable& table) : device_(device), table_(table) {}
@@ -71,13 +79,15 @@ class HostBackend final : public Backend {
 
 void* HostQueue::allocate(Space, size_t bytes) {
   // The system's function rounds up to the alignment, and would wrap around to nothing.
-  if (bytes > SIZE_MAX - memory_alignment) return nullptr;
-  return ::operator new (bytes, std::align_val_t{memory_alignment}, std::nothrow);
+  if (bytes > SIZE_MAX - huge_page) return nullptr;
+  void* const data = ::operator new(bytes, alignment_for(bytes), std::nothrow);
+#ifdef MADV_HUGEPAGE
+  if (data != nullptr && bytes >= huge_from) madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE);
+#endif
+  return data;
 }
 
-void HostQueue::deallocate(Space, void* data, size_t) noexcept {
-  ::operator delete (data, std::align_val_t{memory_alignment});
-}
+void HostQueue::deallocate(Space, void* data, size_t bytes) noexcept { ::operator delete(data, alignment_for(bytes)); }
 
 void HostQueue::copy(void* destination, const void* source, size_t bytes) { std::memcpy(destination, source, bytes); }
 

@@ -16,7 +16,6 @@ class BalancedKernel final : public Kernel {
     const HostCsr<S, I, O> A(desc.A);
     cuts_ = balanced_cuts(A, parts_for(A, queue), true);
     pieces_.resize(cuts_.size());
-    gather_ = columns_jump(A);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -37,12 +36,6 @@ class BalancedKernel final : public Kernel {
               [ A, x, x_stride ](int64_t p, int64_t end) __attribute__((always_inline)) {
                 return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, false);
               });
-        else if (gather_)
-          run(
-              queue, A, update, y, args.y.strides[0],
-              [ A, x, short_row ](int64_t p, int64_t end) __attribute__((always_inline)) {
-                return end - p < 8 ? short_row(p, end) : row_product::gathered_row(A.values, A.indices, x, p, end);
-              });
         else
           run(
               queue, A, update, y, args.y.strides[0],
@@ -59,10 +52,7 @@ class BalancedKernel final : public Kernel {
     }
   }
 
-  void describe(Info& info) const override {
-    info.add("parts", static_cast<int64_t>(cuts_.size()) - 1);
-    info.add("x_read_by", std::string(gather_ ? "gathers" : "single loads"));
-  }
+  void describe(Info& info) const override { info.add("parts", static_cast<int64_t>(cuts_.size()) - 1); }
 
  private:
   /// What a part leaves of rows that it shares with others.
@@ -112,7 +102,7 @@ class BalancedKernel final : public Kernel {
     }
   }
 
-  bool conjugate_, gather_ = false;
+  bool conjugate_;
   std::vector<Cut> cuts_;
   std::vector<Piece> pieces_;
 };

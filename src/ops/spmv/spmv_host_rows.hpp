@@ -162,55 +162,30 @@ class Stream {
   int64_t next_;
 };
 
-/// Eight at a time, single loads of x; two vector accumulators.
+/// Eight at a time, single loads of x, four sums.
 template <class R, class I>
 [[gnu::always_inline]] inline R long_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end) {
-  Pack<R, 4> a{}, b{}, v, w;
-  R c = 0, d = 0;
-  const auto add = [&](Pack<R, 4>& sum, int64_t at) {
-    load(v, values + at);
-    pick<R>(w, x, indices + at);
-    sum += v * w;
+  R a = 0, b = 0, c = 0, d = 0;
+  const auto add_four = [&](int64_t at) __attribute__((always_inline)) {
+    a += values[at] * x[indices[at]];
+    b += values[at + 1] * x[indices[at + 1]];
+    c += values[at + 2] * x[indices[at + 2]];
+    d += values[at + 3] * x[indices[at + 3]];
   };
   for (; p + 8 <= end; p += 8) {
     prefetch(reinterpret_cast<const char*>(values + p) + value_bytes_ahead);
     prefetch(reinterpret_cast<const char*>(indices + p) + index_bytes_ahead);
-    add(a, p);
-    add(b, p + 4);
+    add_four(p);
+    add_four(p + 4);
   }
   prefetch(reinterpret_cast<const char*>(values + p) + value_bytes_ahead);
+  prefetch(reinterpret_cast<const char*>(indices + p) + index_bytes_ahead);
   if (p + 4 <= end) {
-    add(a, p);
+    add_four(p);
     p += 4;
   }
-  if (p + 2 <= end) {
-    c = values[p] * x[indices[p]];
-    d = values[p + 1] * x[indices[p + 1]];
-    p += 2;
-  }
-  if (p < end) c += values[p] * x[indices[p]];
-  a += b;
-  return sum_of<R>(a) + (c + d);
-}
-
-/// Eight at a time by gathers: for columns that jump about a large x.
-template <class R, class I>
-[[gnu::always_inline]] inline R gathered_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end) {
-  Pack<R, 8> a{}, v, w;
-  R c = 0, d = 0;
-  for (; p + 8 <= end; p += 8) {
-    prefetch(reinterpret_cast<const char*>(values + p) + value_bytes_ahead);
-    prefetch(reinterpret_cast<const char*>(indices + p) + index_bytes_ahead);
-    load(v, values + p);
-    gather<R>(w, x, indices + p);
-    a += v * w;
-  }
-  for (; p + 2 <= end; p += 2) {
-    c += values[p] * x[indices[p]];
-    d += values[p + 1] * x[indices[p + 1]];
-  }
-  if (p < end) c += values[p] * x[indices[p]];
-  return sum_of<R>(a) + (c + d);
+  for (; p < end; ++p) a += values[p] * x[indices[p]];
+  return (a + b) + (c + d);
 }
 
 /// Any stride of x; the four products of parts are summed apart, and conjugation is a matter of signs at the end.

@@ -1,13 +1,16 @@
 // spmv, host_transpose_kept: op T and H through a transposed copy that the plan makes of the pattern, and set_values of
-// the values; the product is then that of op N and conj. Each thread counts the columns of its rows and places their
-// entries behind those of earlier threads (Wang, Liu, Hou, Feng, "Parallel transposition of sparse matrices", ICS'16,
-// ScanTrans), with counters for no more columns than the rows reach. The same bits run to run.
+// the values; the product is then that of op N and conj, with the values laid out anew where rows are alike. Each
+// thread counts the columns of its rows and places their entries behind those of earlier threads (Wang, Liu, Hou, Feng,
+// "Parallel transposition of sparse matrices", ICS'16, ScanTrans), with counters for no more columns than the rows
+// reach. The same bits run to run.
 #pragma once
 
 #include <numeric>
 
 #include "ops/spmv/spmv_host_balanced.hpp"
 #include "ops/spmv/spmv_host_multi.hpp"
+#include "ops/spmv/spmv_host_relaid.hpp"
+#include "ops/spmv/spmv_host_shared_columns.hpp"
 
 namespace kkc::spmv {
 
@@ -33,9 +36,17 @@ class TransposedKernel final : public Kernel {
     Desc inner = desc;
     inner.op = conjugates(desc.op) ? Op::conjugate : Op::none;
     inner.A = transposed_;
-    inner_ = desc.y.rank == 2 && desc.vectors > 1
-                 ? std::unique_ptr<Kernel>(std::make_unique<host_multi_parts::MultiKernel<Dev, S, I, O>>(inner, queue))
-                 : std::make_unique<host_balanced_parts::BalancedKernel<Dev, S, I, O>>(inner, queue);
+    inner.rows.longest = 0;
+    for (const O *o = offsets_.as<O>(), *end = o + A.cols; o < end; ++o)
+      inner.rows.longest = std::max(inner.rows.longest, static_cast<int64_t>(o[1] - o[0]));
+    if (desc.y.rank == 2 && desc.vectors > 1)
+      inner_ = std::make_unique<host_multi_parts::MultiKernel<Dev, S, I, O>>(inner, queue);
+    else if (host_relaid_parts::unsupported(inner).empty())
+      inner_ = std::make_unique<host_relaid_parts::RelaidKernel<Dev, S, I, O>>(inner, queue);
+    else if (host_shared_columns_parts::unsupported(inner).empty())
+      inner_ = host_shared_columns_parts::make<Dev>(inner, queue);
+    else
+      inner_ = std::make_unique<host_balanced_parts::BalancedKernel<Dev, S, I, O>>(inner, queue);
   }
 
   bool keeps_values() const override { return true; }
@@ -50,6 +61,7 @@ class TransposedKernel final : public Kernel {
       for (int64_t p = part_begin(A.nnz, parts, part), end = part_begin(A.nnz, parts, part + 1); p < end; ++p)
         values[p] = A.values[positions[p]];
     });
+    if (inner_->keeps_values()) inner_->set_values(queue, transposed_);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -59,8 +71,8 @@ class TransposedKernel final : public Kernel {
   }
 
   void describe(Info& info) const override {
-    info.add("kept_value_bytes", static_cast<int64_t>(values_.bytes()));
-    info.add("index_bytes", static_cast<int64_t>(offsets_.bytes() + indices_.bytes() + positions_.bytes()));
+    info.add("transposed_value_bytes", static_cast<int64_t>(values_.bytes()));
+    info.add("transposed_index_bytes", static_cast<int64_t>(offsets_.bytes() + indices_.bytes() + positions_.bytes()));
     inner_->describe(info);
   }
 
