@@ -443,6 +443,56 @@ KKC_API kkc_status_t kkc_transpose_plan(kkc_context_t *ctx, kkc_op_t op, const k
  * c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from the plan; values of A and
  * C that overlap. Never allocates; on a GPU only enqueues. Since 0.1.0. */
 KKC_API kkc_status_t kkc_transpose_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *C);
+/* C = A with every row sorted by column, stable. Option "duplicates" = keep|add (default keep): add makes one entry of
+ * those of one place, their sum in A's order; C's rows then ascend strictly. The plan finds C's pattern and where its
+ * entries lie in A; a sorted A costs a copy of its pattern. C is of A's index types. Reads the pattern, never the
+ * values; offsets and indices are checked. Further options: those of every plan and "base" = 0|1, that of matrices made
+ * by kkc_plan_create_output (default: A's). Blocks. The same bits run to run. Since 0.1.0. */
+KKC_API kkc_status_t kkc_sort_rows_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_options_t *options,
+                                        kkc_plan_t **plan);
+
+/* C's values for any A of the planned pattern and types; otherwise as kkc_transpose_execute. Since 0.1.0. */
+KKC_API kkc_status_t kkc_sort_rows_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *C);
+
+/* The CSR matrix C of coordinates (COO) in any order: entry k lies in row row_indices[k] and column col_indices[k],
+ * counted from `base`. Both are views of one length, rank 1, any stride, i32 or i64, in memory of ctx's device. C's
+ * rows are sorted, stable; option "duplicates" = add|keep (default add): entries of one place become their sum in the
+ * order given. C is rows x cols, of index_pair and `scalar` (KKC_TYPE_NONE: a pattern). Further options: those of every
+ * plan and "base" = 0|1, that of matrices made by kkc_plan_create_output (default: `base`). Reads the coordinates,
+ * which no plan keeps. Blocks. The same bits run to run. Refused: KKC_STATUS_INDEX_OUT_OF_RANGE with the first
+ * coordinate outside the matrix; KKC_STATUS_OVERFLOW where index_pair cannot count C. Since 0.1.0. */
+KKC_API kkc_status_t kkc_coo_to_csr_plan(kkc_context_t *ctx, int64_t rows, int64_t cols, int32_t base,
+                                         const kkc_view_t *row_indices, const kkc_view_t *col_indices,
+                                         kkc_index_pair_t index_pair, kkc_scalar_t scalar, const kkc_options_t *options,
+                                         kkc_plan_t **plan);
+
+/* C's values from those of the coordinates, in their order: a view of rank 1, stride 1 and the planned type (not read
+ * for KKC_TYPE_NONE). Otherwise as kkc_transpose_execute. Since 0.1.0. */
+KKC_API kkc_status_t kkc_coo_to_csr_execute(kkc_plan_t *plan, const kkc_view_t *values, kkc_matrix_t *C);
+
+/* The coordinates of a CSR matrix: row_indices[k] = row of entry k, counted from A's base. Its columns and values are
+ * A's arrays. row_indices is a view of rank 1, any stride, i32 or i64, with nnz elements. Reads A's offsets, which must
+ * be valid. On a GPU only enqueues; never allocates. Refused: another shape or type; i32 where it cannot count A's
+ * rows. Since 0.1.0. */
+KKC_API kkc_status_t kkc_csr_to_coo(kkc_context_t *ctx, const kkc_matrix_t *A, kkc_view_t *row_indices);
+
+/* Plans of this section: permutation[k] = place, counted from 0, of the input's entry that becomes entry k of C. A view
+ * of rank 1, stride 1, with nnz(C) elements, i64, or i32 where all fit. On a GPU only enqueues. Refused: plans that add
+ * duplicates, other operations' plans. Since 0.1.0. */
+KKC_API kkc_status_t kkc_plan_output_permutation(const kkc_plan_t *plan, kkc_view_t *permutation);
+
+/* d_i = A(i, i) for i = 0..min(rows, cols) - 1: 0 where there is no such entry, the sum where there are several. d is a
+ * view of rank 1, any stride and A's type. Reads A's arrays, which must be valid. On a GPU only enqueues; never
+ * allocates. The same bits run to run. Since 0.1.0. */
+KKC_API kkc_status_t kkc_matrix_diagonal(kkc_context_t *ctx, const kkc_matrix_t *A, kkc_view_t *d);
+
+/* A = diag(row_factors) A diag(col_factors) in place: a_ij = (r_i a_ij) c_j. Factors are views of rank 1, any stride
+ * and A's type, with as many elements as A has rows and columns; NULL for one of them leaves its side out and reads
+ * nothing. Reads A's pattern, which must be valid. On a GPU only enqueues; never allocates. Refused: NULL for both;
+ * factors that overlap A's values. Since 0.1.0. */
+KKC_API kkc_status_t kkc_matrix_scale(kkc_context_t *ctx, const kkc_view_t *row_factors, kkc_matrix_t *A,
+                                      const kkc_view_t *col_factors);
+
 /* ---- 15. spgemm: C = alpha op(A) op(B) + beta C ---------------------------------------------------------------- */
 
 /* Plans the product for the patterns of A and B (the symbolic phase) and finds C's pattern: see kkc_plan_output_nnz,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 
+#include "cusparse_reorder.hpp"
 #include "peer.hpp"
 
 namespace kkc::bench {
@@ -174,6 +175,8 @@ class CuSparse final : public Peer {
     if (list.empty()) throw NotTaken(last);
     return list;
   }
+  std::vector<Entrant> transpose(const ReorderProblem& p) override { return cusparse_reorder::transpose(p); }
+  std::vector<Entrant> sort_rows(const ReorderProblem& p) override { return cusparse_reorder::sort_rows(p); }
 };
 
 }  // namespace

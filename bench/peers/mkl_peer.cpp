@@ -6,6 +6,7 @@
 #include <complex>
 #include <memory>
 
+#include "mkl_reorder.hpp"
 #include "peer.hpp"
 
 namespace kkc::bench {
@@ -124,6 +125,8 @@ class Mkl final : public Peer {
       default: return both<std::complex<double>>(p);
     }
   }
+  std::vector<Entrant> transpose(const ReorderProblem& p) override { return mkl_reorder::transpose(p); }
+  std::vector<Entrant> sort_rows(const ReorderProblem& p) override { return mkl_reorder::sort_rows(p); }
 };
 
 }  // namespace

@@ -40,6 +40,20 @@ struct SpmvProblem {
   int64_t y_rows() const { return transposed() ? cols : rows; }
 };
 
+/// C = A^T, or A with sorted rows, on arrays in the device's memory. C's arrays have room for A's entries.
+struct ReorderProblem {
+  kkc_device_t device;
+  int32_t device_id;
+  void* stream;     // GPUs: all work is enqueued here
+  int32_t threads;  // hosts
+  kkc_scalar_t scalar;
+  kkc_index_pair_t index;
+  int32_t base;  // of A and C
+  int64_t rows, cols, nnz;
+  const void *offsets, *indices, *values;
+  void *offsets_C, *indices_C, *values_C;
+};
+
 /// One way to do the job. `run` owns what it needs; on a GPU it only enqueues.
 struct Entrant {
   std::string name;
@@ -63,6 +77,8 @@ class Peer {
   virtual bool serves(kkc_device_t device) const = 0;
   // One member per operation; what is not overridden is not taken.
   virtual std::vector<Entrant> spmv(const SpmvProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<Entrant> transpose(const ReorderProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<Entrant> sort_rows(const ReorderProblem&) { throw NotTaken("has no such operation"); }
 };
 
 }  // namespace kkc::bench

@@ -520,6 +520,51 @@ module kkc_c
       type(c_ptr), value :: plan, A, C
       integer(c_int32_t) :: res
     end function
+    function kkc_sort_rows_plan_c(ctx, A, options, plan) result(res) bind(c, name="kkc_sort_rows_plan")
+      import
+      type(c_ptr), value :: ctx, A, options
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_sort_rows_execute_c(plan, A, C) result(res) bind(c, name="kkc_sort_rows_execute")
+      import
+      type(c_ptr), value :: plan, A, C
+      integer(c_int32_t) :: res
+    end function
+    function kkc_coo_to_csr_plan_c(ctx, rows, cols, base, row_indices, col_indices, index_pair, scalar, options, &
+      plan) result(res) bind(c, name="kkc_coo_to_csr_plan")
+      import
+      type(c_ptr), value :: ctx, row_indices, col_indices, options
+      integer(c_int64_t), value :: rows, cols
+      integer(c_int32_t), value :: base, index_pair, scalar
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_coo_to_csr_execute_c(plan, values, C) result(res) bind(c, name="kkc_coo_to_csr_execute")
+      import
+      type(c_ptr), value :: plan, values, C
+      integer(c_int32_t) :: res
+    end function
+    function kkc_csr_to_coo_c(ctx, A, row_indices) result(res) bind(c, name="kkc_csr_to_coo")
+      import
+      type(c_ptr), value :: ctx, A, row_indices
+      integer(c_int32_t) :: res
+    end function
+    function kkc_plan_output_permutation_c(plan, permutation) result(res) bind(c, name="kkc_plan_output_permutation")
+      import
+      type(c_ptr), value :: plan, permutation
+      integer(c_int32_t) :: res
+    end function
+    function kkc_matrix_diagonal_c(ctx, A, d) result(res) bind(c, name="kkc_matrix_diagonal")
+      import
+      type(c_ptr), value :: ctx, A, d
+      integer(c_int32_t) :: res
+    end function
+    function kkc_matrix_scale_c(ctx, row_factors, A, col_factors) result(res) bind(c, name="kkc_matrix_scale")
+      import
+      type(c_ptr), value :: ctx, row_factors, A, col_factors
+      integer(c_int32_t) :: res
+    end function
     function kkc_spgemm_plan_c(ctx, op_A, A, op_B, B, mask, index_pair_C, options, plan) result(res) bind(c, &
       name="kkc_spgemm_plan")
       import

@@ -61,6 +61,14 @@ module kkc_calls
   public :: kkc_spmv_set_values
   public :: kkc_transpose_plan
   public :: kkc_transpose_execute
+  public :: kkc_sort_rows_plan
+  public :: kkc_sort_rows_execute
+  public :: kkc_coo_to_csr_plan
+  public :: kkc_coo_to_csr_execute
+  public :: kkc_csr_to_coo
+  public :: kkc_plan_output_permutation
+  public :: kkc_matrix_diagonal
+  public :: kkc_matrix_scale
   public :: kkc_spgemm_plan
   public :: kkc_spgemm_execute
   interface kkc_view_set_pointer
@@ -655,6 +663,90 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_transpose_execute_c(plan%handle, A%handle, C%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_sort_rows_plan(ctx, A, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_sort_rows_plan_c(ctx%handle, A%handle, address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_sort_rows_execute(plan, A, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(in) :: A, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_sort_rows_execute_c(plan%handle, A%handle, C%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_coo_to_csr_plan(ctx, rows, cols, base, row_indices, col_indices, index_pair, scalar, plan, &
+      options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int64_t), intent(in) :: rows, cols
+    integer(c_int32_t), intent(in) :: base, index_pair, scalar
+    type(kkc_view_t), intent(in) :: row_indices, col_indices
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_coo_to_csr_plan_c(ctx%handle, rows, cols, base, row_indices%handle, col_indices%handle, &
+      index_pair, scalar, address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_coo_to_csr_execute(plan, values, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_view_t), intent(in) :: values
+    type(kkc_matrix_t), intent(in) :: C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_coo_to_csr_execute_c(plan%handle, values%handle, C%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_csr_to_coo(ctx, A, row_indices, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: row_indices
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_csr_to_coo_c(ctx%handle, A%handle, row_indices%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_plan_output_permutation(plan, permutation, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_view_t), intent(in) :: permutation
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_plan_output_permutation_c(plan%handle, permutation%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_diagonal(ctx, A, d, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: d
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_matrix_diagonal_c(ctx%handle, A%handle, d%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_matrix_scale(ctx, row_factors, A, col_factors, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_view_t), intent(in) :: row_factors, col_factors
+    type(kkc_matrix_t), intent(in) :: A
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_matrix_scale_c(ctx%handle, row_factors%handle, A%handle, col_factors%handle)
     call report(status, ierr)
   end subroutine
 

@@ -39,6 +39,7 @@ class Plan final : public Object {
   size_t workspace_bytes() const { return state_->workspace_bytes(); }
   const char* operation() const { return state_->operation(); }
   const OutputPattern* output() const { return state_->output(); }
+  const PlanState& state() const { return *state_; }
   void* workspace() const { return given_ != nullptr ? given_ : workspace_.data(); }
   void set_workspace(void* given, size_t bytes);
   /// Blocks, returns and clears the numeric status, with the first place and how often; leaves both as they are

@@ -1,4 +1,4 @@
-// The row of each entry of a CSR pattern, on GPUs.
+// The row of each entry of a CSR pattern, and index arrays in another order, on GPUs.
 #pragma once
 
 #include <algorithm>
@@ -48,6 +48,35 @@ void expand_rows(const Queue& queue, const O* offsets, int64_t base, int64_t row
                  int64_t stride = 1) {
   using Kernel = ExpandRows<Out, O>;
   launch(queue, blocks_for(nnz, Kernel::tile), Kernel::threads, 0, Kernel{offsets, base, rows, nnz, target, stride});
+}
+
+/// target[k] = source[positions[k]] - base
+template <class T, class O>
+struct Pick {
+  static constexpr int threads = 256, items = 4, tile = threads * items;
+  const T* source;
+  const O* positions;
+  int64_t n;
+  T base;
+  T* target;
+
+  __device__ void operator()() const {
+    const int64_t first = int64_t{blockIdx.x} * tile + threadIdx.x;
+    T picked[items];
+#pragma unroll
+    for (int u = 0; u < items; ++u)
+      if (const int64_t k = first + u * threads; k < n) picked[u] = source[positions[k]];
+#pragma unroll
+    for (int u = 0; u < items; ++u)
+      if (const int64_t k = first + u * threads; k < n) target[k] = picked[u] - base;
+  }
+};
+
+/// Enqueues it.
+template <class T, class O>
+void pick(const Queue& queue, const T* source, const O* positions, int64_t n, T* target, T base = 0) {
+  using Kernel = Pick<T, O>;
+  launch(queue, blocks_for(n, Kernel::tile), Kernel::threads, 0, Kernel{source, positions, n, base, target});
 }
 
 }  // namespace kkc::gpu

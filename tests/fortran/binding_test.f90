@@ -1,6 +1,6 @@
 ! The Fortran module: kinds, ranks, errors, optional arguments.
 program binding_test
-  use, intrinsic :: iso_c_binding, only: c_loc
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc, c_ptr
   use kkc
   implicit none
   type(kkc_context_t) :: ctx
@@ -193,11 +193,43 @@ contains
     call kkc_spmv_execute(transposed, 1d0, A, y_view, 0d0, z_view)
     call expect(all(z == [4d0, 2d0, 4d0]), "transposed product")
     call kkc_csr_create_copy(ctx, 2, 3, 1, offsets, columns, A=copy)
+    call test_matrix_operations(A, x_view)
     call kkc_matrix_info(copy, info)
     call expect(len(info) > 2, "information of a pattern")
     call kkc_matrix_destroy(copy)
     call kkc_plan_destroy(plan)
     call kkc_matrix_destroy(A)
+  end subroutine
+
+  ! A has the pattern above and values 1; x = [1 2 3].
+  subroutine test_matrix_operations(A, x_view)
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: x_view
+    integer(c_int32_t), target :: rows(3)
+    real(c_double), target :: d(2)
+    real(c_double), pointer :: values(:)
+    type(kkc_view_t) :: rows_view, d_view, none
+    type(kkc_matrix_t) :: C
+    type(kkc_plan_t) :: plan
+    type(c_ptr) :: address
+    integer(c_int32_t) :: ierr
+    call kkc_view_wrap(ctx, rows, rows_view)
+    call kkc_csr_to_coo(ctx, A, rows_view)
+    call expect(all(rows == [1, 1, 2]), "rows of entries")
+    call kkc_matrix_scale(ctx, none, A, x_view)
+    call kkc_view_wrap(ctx, d, d_view)
+    call kkc_matrix_diagonal(ctx, A, d_view)
+    call expect(all(d == [1d0, 2d0]), "diagonal of a scaled matrix")
+    call kkc_transpose_plan(ctx, KKC_OP_TRANSPOSE, A, KKC_INDEX_32_32, plan=plan)
+    call kkc_plan_create_output(plan, C)
+    call kkc_transpose_execute(plan, A, C)
+    call kkc_csr_get(C, values=address)
+    call c_f_pointer(address, values, [3])
+    call expect(all(values == [1d0, 2d0, 3d0]), "transpose")
+    call kkc_sort_rows_execute(plan, A, C, ierr)
+    call expect(ierr == KKC_STATUS_INVALID_HANDLE, "a plan of another operation is refused")
+    call kkc_matrix_destroy(C)
+    call kkc_plan_destroy(plan)
   end subroutine
 
   subroutine test_matrix_refusals()

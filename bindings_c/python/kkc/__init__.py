@@ -2,8 +2,9 @@
 from ._context import Context, device_count, implementations, supports, version
 from ._failure import Error, Failed, Refused
 from ._library import capi
+from ._matrix_operations import ReorderPlan
 from ._objects import Allocator, Matrix, Plan, View
 
 __version__ = "0.1.0"
-__all__ = ["Allocator", "Context", "Error", "Failed", "Matrix", "Plan", "Refused", "View", "capi", "device_count",
-           "implementations", "supports", "version"]
+__all__ = ["Allocator", "Context", "Error", "Failed", "Matrix", "Plan", "Refused", "ReorderPlan", "View", "capi",
+           "device_count", "implementations", "supports", "version"]

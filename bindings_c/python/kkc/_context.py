@@ -9,11 +9,11 @@ from typing import Any, Callable, Sequence
 from . import _capi as c
 from ._arrays import describe, layout_of, number, numbers, scalar_of, values_of
 from ._library import call, capi
-from ._objects import SPACES, Allocator, Matrix, Object, OptionValue, Plan, View, choose, int64s, options_of
+from ._matrix_operations import MatrixOperations
+from ._objects import INDEX_PAIRS, SPACES, Allocator, Matrix, OptionValue, Plan, View, choose, int64s, options_of
 
 DEVICES = {"serial": c.KKC_DEVICE_SERIAL, "openmp": c.KKC_DEVICE_OPENMP, "cuda": c.KKC_DEVICE_CUDA, "hip": c.KKC_DEVICE_HIP}
 OPS = {"N": c.KKC_OP_NONE, "T": c.KKC_OP_TRANSPOSE, "conj": c.KKC_OP_CONJUGATE, "H": c.KKC_OP_HERMITIAN}
-INDEX_PAIRS = {"32_32": c.KKC_INDEX_32_32, "32_64": c.KKC_INDEX_32_64, "64_64": c.KKC_INDEX_64_64}
 LAYOUTS = {"left": c.KKC_LAYOUT_LEFT, "right": c.KKC_LAYOUT_RIGHT}
 _PAIRS = {(c.KKC_TYPE_I32, c.KKC_TYPE_I32): c.KKC_INDEX_32_32, (c.KKC_TYPE_I32, c.KKC_TYPE_I64): c.KKC_INDEX_32_64,
           (c.KKC_TYPE_I64, c.KKC_TYPE_I64): c.KKC_INDEX_64_64}
@@ -49,7 +49,7 @@ class _CsrArrays:
         self.addresses = [0 if info is None else info.address for info in infos]
 
 
-class Context(Object):
+class Context(MatrixOperations):
     """A device and its stream: Context("openmp"), Context("cuda", 0). Options as keywords, e.g. threads=4."""
 
     _kind = "context"

@@ -18,6 +18,7 @@ _PROPERTIES = {"sorted": c.KKC_MATRIX_SORTED, "no_duplicates": c.KKC_MATRIX_NO_D
 
 OptionValue = Union[int, float, str]
 
+INDEX_PAIRS = {"32_32": c.KKC_INDEX_32_32, "32_64": c.KKC_INDEX_32_64, "64_64": c.KKC_INDEX_64_64}
 SPACES = {"host": c.KKC_SPACE_HOST, "device": c.KKC_SPACE_DEVICE, "pinned": c.KKC_SPACE_PINNED, "managed": c.KKC_SPACE_MANAGED}
 
 

@@ -1,5 +1,8 @@
 #include "entry_map.hpp"
 
+#include <limits>
+
+#include "core/log.hpp"
 #include "core/planned_matrix.hpp"
 #include "entry_map_plan.hpp"
 
@@ -32,9 +35,9 @@ bool overlap(const void* a, size_t bytes_a, const void* b, size_t bytes_b) {
 }  // namespace
 
 void MapState::describe(Info& info) const {
-  info.add("implementation", implementation);
-  info.add("why", why);
-  info.add("deterministic", int64_t{deterministic});
+  info.add("implementation", implementation_);
+  info.add("why", why_);
+  info.add("deterministic", int64_t{deterministic_});
   info.add("index_pair", std::string(name(pattern_.pair)));
   info.add("scalar", std::string(name(pattern_.scalar)));
   info.add("entries", sources_);
@@ -81,5 +84,45 @@ void MapState::gather(const Context& context, const void* values, const Matrix& 
   const Implementation& kernels = kernels_of(context);
   queue.run([&] { kernels.gather(queue, args); });
 }
+
+void write_permutation(const Plan& plan, View& permutation) {
+  const auto* const state = dynamic_cast<const MapState*>(&plan.state());
+  if (state == nullptr)
+    fail(KKC_STATUS_INVALID_HANDLE, "plan is a plan of ", plan.operation(),
+         ", expected one of transpose, sort_rows or coo_to_csr");
+  const Context& context = plan.context();
+  Queue& queue = context.queue();
+  require(state->starts_ == nullptr, KKC_STATUS_NOT_SUPPORTED,
+          "plan adds up duplicates, so entries of its output come from several of the input's");
+  require_usable(permutation, queue, "permutation");
+  require_output(permutation, "permutation");
+  const Scalar type = permutation.scalar();
+  require(type == Scalar::i32 || type == Scalar::i64, KKC_STATUS_TYPE_MISMATCH, "permutation holds ", name(type),
+          ", expected i32 or i64");
+  const int64_t n = state->sources_;
+  if (permutation.rank() != 1 || permutation.extent(0) != n)
+    fail(KKC_STATUS_SIZE_MISMATCH, "permutation is ", permutation.shape(), " of rank ", permutation.rank(),
+         ", expected rank 1 with ", n, " elements");
+  require(n < 2 || permutation.ref().strides[0] == 1, KKC_STATUS_NOT_SUPPORTED, "permutation has stride ",
+          permutation.ref().strides[0], ", expected 1");
+  require(type == Scalar::i64 || n <= std::numeric_limits<int32_t>::max(), KKC_STATUS_OVERFLOW, "there are ", n,
+          " entries, more than i32 counts");
+  require_data(permutation, "permutation");
+  if (n == 0) return;
+  queue.run([&] {
+    kernels_of(context).convert(queue, permutation.data(), size_of(type),
+                                state->positions_ ? state->positions_->data() : nullptr,
+                                offset_size(state->positions_pair_), n);
+  });
+}
+
+std::shared_ptr<Plan> PlanTimer::finish(std::shared_ptr<Context> context, std::unique_ptr<MapState> state,
+                                        PassedOver passed_over) const {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  state->log_choice();
+  return std::make_shared<Plan>(std::move(context), std::move(state), std::move(passed_over), seconds);
+}
+
+void MapState::log_choice() const { log(LogLevel::info, operation(), " plan: ", implementation_, " (", why_, ")"); }
 
 }  // namespace kkc::entry_map

@@ -49,7 +49,8 @@ struct Implementation : Entry {
   void (*prepare_gather)(Queue& queue, Scalar scalar, IndexPair pair);
   /// Blocks on hosts, enqueues on GPUs.
   void (*gather)(Queue& queue, const Args& args);
-  /// At plan time: target[i] = source[i] for integers of 4 or 8 bytes that fit either.
+  /// target[i] = source[i] for integers of 4 or 8 bytes that fit either; without a source: i. Blocks on hosts, enqueues
+  /// on GPUs.
   void (*convert)(Queue& queue, void* target, size_t target_bytes_each, const void* source, size_t source_bytes_each,
                   int64_t count);
 };

@@ -63,12 +63,12 @@ template <class To, class From>
 struct Convert {
   static constexpr int threads = 256;
   To* target;
-  const From* source;
+  const From* source;  // or null
   int64_t count;
 
   __device__ void operator()() const {
     const int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x;
-    if (i < count) target[i] = static_cast<To>(source[i]);
+    if (i < count) target[i] = source == nullptr ? static_cast<To>(i) : static_cast<To>(source[i]);
   }
 };
 
@@ -97,6 +97,13 @@ void with_types(Scalar scalar, IndexPair pair, const F& f) {
     else
       f(gpu::Element<S>{}, int64_t{});
   });
+}
+
+inline void prepare(Queue& queue) {
+  gpu::prepare<Convert<int32_t, int32_t>>(queue);
+  gpu::prepare<Convert<int32_t, int64_t>>(queue);
+  gpu::prepare<Convert<int64_t, int32_t>>(queue);
+  gpu::prepare<Convert<int64_t, int64_t>>(queue);
 }
 
 inline void prepare_gather(Queue& queue, Scalar scalar, IndexPair pair) {
@@ -132,7 +139,7 @@ inline void convert(Queue& queue, void* target, size_t target_bytes_each, const 
 
 template <class Dev>
 constexpr Implementation gpu() {
-  return {{"gpu"}, gpu_parts::prepare_gather, gpu_parts::gather, gpu_parts::convert};
+  return {{"gpu", gpu_parts::prepare}, gpu_parts::prepare_gather, gpu_parts::gather, gpu_parts::convert};
 }
 
 }  // namespace kkc::entry_map

@@ -85,7 +85,7 @@ void convert(Queue& queue, void* target, size_t target_bytes_each, const void* s
   const auto typed = [&]<class To, class From>(To* to, const From* from) {
     host_parts<Dev>(queue, parts, [&](int64_t part) {
       for (int64_t i = part_begin(count, parts, part), end = part_begin(count, parts, part + 1); i < end; ++i)
-        to[i] = static_cast<To>(from[i]);
+        to[i] = static_cast<To>(from == nullptr ? i : static_cast<int64_t>(from[i]));
     });
   };
   const auto from_either = [&]<class To>(To* to) {

@@ -1,20 +1,16 @@
 // transpose: validation, choice of the implementation, and the plan's state.
 #include "transpose.hpp"
 
-#include <chrono>
 #include <limits>
 
-#include "core/log.hpp"
 #include "ops/row_stats/row_stats.hpp"
 #include "transpose_plan.hpp"
 
 namespace kkc::transpose {
 
-using Clock = std::chrono::steady_clock;
-
 std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix& A, int32_t index_pair,
                            const Options& options) {
-  const auto start = Clock::now();
+  const entry_map::PlanTimer timer;
   const PlanOptions parsed(options, "kkc_transpose_plan", {"base"});
   Queue& queue = context->queue();
   const CsrRef& a = A.ref();
@@ -36,15 +32,11 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix
   auto made = Choice<Implementation, EntryMap, Desc>(*context, "transpose", parsed, desc, takes, passed_over).first();
 
   auto state = std::make_unique<State>();
-  state->implementation = made.implementation->name;
-  state->why = std::move(made.why);
-  state->deterministic = made.implementation->deterministic;
+  state->chosen(made);
   state->conjugate = conjugates(op);
   state->A = PlannedMatrix(queue, a, parsed.checked);
   state->adopt(*context, std::move(*made.kernel), a.scalar, pair, base);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  log(LogLevel::info, "transpose plan: ", state->implementation, " (", state->why, ")");
-  return std::make_shared<Plan>(std::move(context), std::move(state), std::move(passed_over), seconds);
+  return timer.finish(std::move(context), std::move(state), std::move(passed_over));
 }
 
 void execute(Plan& plan, const Matrix& A, Matrix& C) {

@@ -10,28 +10,6 @@
 namespace kkc::transpose {
 namespace gpu_parts {
 
-/// target[k] = source[positions[k]] - base
-template <class I, class O>
-struct PickIndices {
-  static constexpr int threads = 256, items = 4, tile = threads * items;
-  const I* source;
-  const O* positions;
-  int64_t n;
-  I base;
-  I* target;
-
-  __device__ void operator()() const {
-    const int64_t first = int64_t{blockIdx.x} * tile + threadIdx.x;
-    I picked[items];
-#pragma unroll
-    for (int u = 0; u < items; ++u)
-      if (const int64_t k = first + u * threads; k < n) picked[u] = source[positions[k]];
-#pragma unroll
-    for (int u = 0; u < items; ++u)
-      if (const int64_t k = first + u * threads; k < n) target[k] = picked[u] - base;
-  }
-};
-
 template <class I, class O>
 void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
   const CsrRef& A = desc.A;
@@ -43,9 +21,7 @@ void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
               map.offsets->template as<O>(), positions);
   const Buffer rows(desc.memory, Space::device, static_cast<size_t>(A.nnz) * sizeof(I));
   gpu::expand_rows(queue, static_cast<const O*>(A.offsets), A.base, A.rows, A.nnz, rows.as<I>());
-  using Pick = PickIndices<I, O>;
-  gpu::launch(queue, gpu::blocks_for(A.nnz, Pick::tile), Pick::threads, 0,
-              Pick{rows.as<I>(), positions, A.nnz, static_cast<I>(A.base), map.indices->template as<I>()});
+  gpu::pick(queue, rows.as<I>(), positions, A.nnz, map.indices->template as<I>(), static_cast<I>(A.base));
 }
 
 inline std::unique_ptr<EntryMap> make(const Desc& desc, Queue& queue) {

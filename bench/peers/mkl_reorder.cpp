@@ -1,0 +1,119 @@
+#include "mkl_reorder.hpp"
+
+#include <mkl.h>
+#include <mkl_spblas.h>
+
+#include <complex>
+#include <cstring>
+#include <memory>
+
+namespace kkc::bench::mkl_reorder {
+namespace {
+
+void must(sparse_status_t status, const char* call) {
+  if (status == SPARSE_STATUS_NOT_SUPPORTED) throw NotTaken(std::string(call) + ": not supported");
+  if (status != SPARSE_STATUS_SUCCESS)
+    throw std::runtime_error(std::string(call) + ": status " + std::to_string(status));
+}
+
+struct Destroy {
+  void operator()(sparse_matrix_t A) const { mkl_sparse_destroy(A); }
+};
+using Handle = std::unique_ptr<sparse_matrix, Destroy>;
+
+template <class V>
+struct Calls;
+template <>
+struct Calls<float> {
+  static constexpr auto create = mkl_sparse_s_create_csr;
+  static constexpr auto arrays = mkl_sparse_s_export_csr;
+};
+template <>
+struct Calls<double> {
+  static constexpr auto create = mkl_sparse_d_create_csr;
+  static constexpr auto arrays = mkl_sparse_d_export_csr;
+};
+template <>
+struct Calls<MKL_Complex8> {
+  static constexpr auto create = mkl_sparse_c_create_csr;
+  static constexpr auto arrays = mkl_sparse_c_export_csr;
+};
+template <>
+struct Calls<MKL_Complex16> {
+  static constexpr auto create = mkl_sparse_z_create_csr;
+  static constexpr auto arrays = mkl_sparse_z_export_csr;
+};
+
+template <class V>
+Handle handle(const ReorderProblem& p, const void* offsets, const void* indices, const void* values) {
+  auto* const begin = static_cast<MKL_INT*>(const_cast<void*>(offsets));
+  sparse_matrix_t raw = nullptr;
+  must(Calls<V>::create(&raw, p.base == 0 ? SPARSE_INDEX_BASE_ZERO : SPARSE_INDEX_BASE_ONE,
+                        static_cast<MKL_INT>(p.rows), static_cast<MKL_INT>(p.cols), begin, begin + 1,
+                        static_cast<MKL_INT*>(const_cast<void*>(indices)), static_cast<V*>(const_cast<void*>(values))),
+       "mkl_sparse_create_csr");
+  return Handle(raw);
+}
+
+template <class V>
+std::vector<Entrant> transpose_typed(const ReorderProblem& p) {
+  mkl_set_num_threads(p.threads);
+  const std::shared_ptr<sparse_matrix> A = handle<V>(p, p.offsets, p.indices, p.values);
+  const auto result = std::make_shared<Handle>();
+  const auto run = [=] {
+    result->reset();
+    sparse_matrix_t raw = nullptr;
+    must(mkl_sparse_convert_csr(A.get(), SPARSE_OPERATION_TRANSPOSE, &raw), "mkl_sparse_convert_csr");
+    result->reset(raw);
+  };
+  const auto fetch = [=] {
+    sparse_index_base_t base;
+    MKL_INT rows = 0, cols = 0, *begin = nullptr, *end = nullptr, *indices = nullptr;
+    V* values = nullptr;
+    must(Calls<V>::arrays(result->get(), &base, &rows, &cols, &begin, &end, &indices, &values),
+         "mkl_sparse_export_csr");
+    std::memcpy(p.offsets_C, begin, (static_cast<size_t>(p.cols) + 1) * sizeof(MKL_INT));
+    std::memcpy(p.indices_C, indices, static_cast<size_t>(p.nnz) * sizeof(MKL_INT));
+    std::memcpy(p.values_C, values, static_cast<size_t>(p.nnz) * sizeof(V));
+  };
+  return {{"convert_csr", false, 0.0, run, fetch}};
+}
+
+/// The order is made in place, so each call begins with a copy of the matrix: that copy, by all threads, is part of the
+/// time.
+template <class V>
+std::vector<Entrant> sort_typed(const ReorderProblem& p) {
+  mkl_set_num_threads(p.threads);
+  const auto run = [=] {
+    std::memcpy(p.offsets_C, p.offsets, (static_cast<size_t>(p.rows) + 1) * sizeof(MKL_INT));
+#pragma omp parallel for num_threads(p.threads) schedule(static)
+    for (int64_t k = 0; k < p.nnz; ++k) {
+      static_cast<MKL_INT*>(p.indices_C)[k] = static_cast<const MKL_INT*>(p.indices)[k];
+      static_cast<V*>(p.values_C)[k] = static_cast<const V*>(p.values)[k];
+    }
+    must(mkl_sparse_order(handle<V>(p, p.offsets_C, p.indices_C, p.values_C).get()), "mkl_sparse_order");
+  };
+  return {{"order", false, 0.0, run, nullptr}};
+}
+
+template <class F>
+std::vector<Entrant> typed(const ReorderProblem& p, const F& f) {
+  if (p.index != KKC_INDEX_32_32) throw NotTaken("the LP64 library has 32-bit indices only");
+  switch (p.scalar) {
+    case KKC_TYPE_F32: return f(float{});
+    case KKC_TYPE_F64: return f(double{});
+    case KKC_TYPE_C64: return f(MKL_Complex8{});
+    default: return f(MKL_Complex16{});
+  }
+}
+
+}  // namespace
+
+std::vector<Entrant> transpose(const ReorderProblem& p) {
+  return typed(p, [&]<class V>(V) { return transpose_typed<V>(p); });
+}
+std::vector<Entrant> sort_rows(const ReorderProblem& p) {
+  return typed(p, [&]<class V>(V) { return sort_typed<V>(p); });
+}
+
+}  // namespace kkc::bench::mkl_reorder
