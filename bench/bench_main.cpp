@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   app.add_option("--device", arguments.devices, "serial, openmp, cuda, hip")->delimiter(',');
   app.add_option("--scalar", arguments.scalars, "f32, f64, c64, c128")->delimiter(',');
   app.add_option("--index", arguments.indices, "32_32, 32_64, 64_64 (bits of columns, of offsets)")->delimiter(',');
-  app.add_option("--op", arguments.ops, "N, T, C (conjugate), H")->delimiter(',');
+  app.add_option("--op", arguments.ops, "N, T, C (conjugate), H; spgemm: N, T, AP, PtAP")->delimiter(',');
   app.add_option("--vectors", arguments.vectors, "vectors at once")->delimiter(',');
   app.add_option("--layout", arguments.layouts, "left (column-major), right (row-major); for more than one vector")
       ->delimiter(',');

@@ -2,6 +2,7 @@
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
 #include <complex>
+#include <memory>
 
 #include "peer.hpp"
 
@@ -47,6 +48,49 @@ std::vector<Entrant> entrants(const SpmvProblem& p) {
            nullptr}};
 }
 
+/// A row-major product of mapped matrices; Eigen has no symbolic phase of its own and one thread.
+template <class T, class I>
+SpgemmEntrant multiplication(const SpgemmProblem& p) {
+  using Sparse = Eigen::SparseMatrix<T, Eigen::RowMajor, I>;
+  using Mapped = Eigen::Map<const Sparse>;
+  const auto C = std::make_shared<Sparse>();
+  const auto mapped = [](const SparseOperand& A) {
+    return Mapped(A.rows, A.cols, A.nnz, static_cast<const I*>(A.offsets), static_cast<const I*>(A.indices),
+                  static_cast<const T*>(A.values));
+  };
+  SpgemmEntrant entrant;
+  entrant.whole = [=] {
+    *C = Sparse();
+    const Mapped A = mapped(p.A), B = mapped(p.B);
+    const bool ta = p.op_a == KKC_OP_TRANSPOSE, tb = p.op_b == KKC_OP_TRANSPOSE;
+    if (!ta && !tb)
+      *C = A * B;
+    else if (ta && !tb)
+      *C = Sparse(A.transpose()) * B;
+    else if (!ta)
+      *C = A * Sparse(B.transpose());
+    else
+      *C = Sparse(A.transpose()) * Sparse(B.transpose());
+  };
+  entrant.result = [=] {
+    return SparseOperand{C->rows(),
+                         C->cols(),
+                         static_cast<int64_t>(C->nonZeros()),
+                         sizeof(I) == 4 ? KKC_INDEX_32_32 : KKC_INDEX_64_64,
+                         0,
+                         C->outerIndexPtr(),
+                         C->innerIndexPtr(),
+                         C->valuePtr()};
+  };
+  return entrant;
+}
+
+template <class T>
+std::vector<SpgemmEntrant> multiplications(const SpgemmProblem& p) {
+  if (p.A.index == KKC_INDEX_32_32) return {multiplication<T, int32_t>(p)};
+  return {multiplication<T, int64_t>(p)};
+}
+
 class EigenPeer final : public Peer {
  public:
   std::string name() const override { return "eigen"; }
@@ -65,6 +109,16 @@ class EigenPeer final : public Peer {
       case KKC_TYPE_F64: return entrants<double>(p);
       case KKC_TYPE_C64: return entrants<std::complex<float>>(p);
       default: return entrants<std::complex<double>>(p);
+    }
+  }
+
+  std::vector<SpgemmEntrant> spgemm(const SpgemmProblem& p) override {
+    if (p.A.index == KKC_INDEX_32_64 || p.index_c != p.A.index) throw NotTaken("offsets and indices are of one type");
+    if (p.A.base != 0 || p.B.base != 0) throw NotTaken("indices start at 0");
+    switch (p.scalar) {
+      case KKC_TYPE_F32: return multiplications<float>(p);
+      case KKC_TYPE_F64: return multiplications<double>(p);
+      default: throw NotTaken("this adapter multiplies real matrices only");
     }
   }
 };

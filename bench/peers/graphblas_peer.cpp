@@ -64,10 +64,10 @@ void* cloned(const void* data, size_t bytes) {
   return out;
 }
 
-Matrix sparse(const SpmvProblem& p, const Kind& kind) {
+Matrix sparse(const SparseOperand& p, const Kind& kind, kkc_scalar_t scalar) {
   auto* offsets = widened<GrB_Index>(p.offsets, p.rows + 1, p.index, true, p.base);
   auto* indices = widened<GrB_Index>(p.indices, p.nnz, p.index, false, p.base);
-  const size_t bytes = static_cast<size_t>(p.nnz) * bytes_of(p.scalar);
+  const size_t bytes = static_cast<size_t>(p.nnz) * bytes_of(scalar);
   void* values = cloned(p.values, bytes);
   GrB_Matrix A = nullptr;
   must(GxB_Matrix_import_CSR(&A, kind.type, static_cast<GrB_Index>(p.rows), static_cast<GrB_Index>(p.cols), &offsets,
@@ -121,7 +121,7 @@ class GraphBlas final : public Peer {
     must(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, p.threads), "GxB_Global_Option_set");
     const Kind kind = kind_of(p.scalar);
     const auto start = std::chrono::steady_clock::now();
-    const Matrix A = sparse(p, kind);
+    const Matrix A = sparse({p.rows, p.cols, p.nnz, p.index, p.base, p.offsets, p.indices, p.values}, kind, p.scalar);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const Matrix X = dense(p, kind, p.x, p.x_rows());
     GrB_Matrix raw = nullptr;
@@ -146,6 +146,55 @@ class GraphBlas final : public Peer {
     };
     return {{"", false, seconds, run, fetch}};
   }
+
+  std::vector<SpgemmEntrant> spgemm(const SpgemmProblem& p) override {
+    must(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, p.threads), "GxB_Global_Option_set");
+    const Kind kind = kind_of(p.scalar);
+    const Matrix A = sparse(p.A, kind, p.scalar), B = sparse(p.B, kind, p.scalar);
+    const auto C = std::make_shared<Matrix>();
+    const GrB_Descriptor how = p.op_a == KKC_OP_TRANSPOSE   ? p.op_b == KKC_OP_TRANSPOSE ? GrB_DESC_T0T1 : GrB_DESC_T0
+                               : p.op_b == KKC_OP_TRANSPOSE ? GrB_DESC_T1
+                                                            : nullptr;
+    const int64_t rows = p.op_a == KKC_OP_TRANSPOSE ? p.A.cols : p.A.rows,
+                  cols = p.op_b == KKC_OP_TRANSPOSE ? p.B.rows : p.B.cols;
+    SpgemmEntrant entrant;
+    entrant.whole = [=] {
+      C->reset();
+      GrB_Matrix raw = nullptr;
+      must(GrB_Matrix_new(&raw, kind.type, static_cast<GrB_Index>(rows), static_cast<GrB_Index>(cols)),
+           "GrB_Matrix_new");
+      *C = own(raw);
+      must(GxB_Matrix_Option_set(raw, GxB_FORMAT, GxB_BY_ROW), "GxB_Matrix_Option_set");
+      must(GxB_Matrix_Option_set(raw, GxB_SPARSITY_CONTROL, GxB_SPARSE), "GxB_Matrix_Option_set");
+      must(GrB_mxm(raw, nullptr, nullptr, kind.semiring, A.get(), B.get(), how), "GrB_mxm");
+      must(GrB_Matrix_wait(raw, GrB_MATERIALIZE), "GrB_Matrix_wait");
+    };
+    entrant.result = [=, this] {
+      GrB_Index *offsets = nullptr, *indices = nullptr, offsets_bytes = 0, indices_bytes = 0, values_bytes = 0;
+      void* values = nullptr;
+      bool iso = false, jumbled = false;
+      GrB_Index count = 0;
+      must(GrB_Matrix_nvals(&count, C->get()), "GrB_Matrix_nvals");
+      GrB_Matrix raw = C->get();
+      must(GxB_Matrix_unpack_CSR(raw, &offsets, &indices, &values, &offsets_bytes, &indices_bytes, &values_bytes, &iso,
+                                 &jumbled, nullptr),
+           "GxB_Matrix_unpack_CSR");
+      kept_ = std::make_shared<Unpacked>(offsets, indices, values);
+      return SparseOperand{rows, cols, static_cast<int64_t>(count), KKC_INDEX_64_64, 0, offsets, indices, values};
+    };
+    return {entrant};
+  }
+
+ private:
+  struct Unpacked {
+    Unpacked(void* a, void* b, void* c) : arrays{a, b, c} {}
+    Unpacked(const Unpacked&) = delete;
+    ~Unpacked() {
+      for (void* array : arrays) std::free(array);
+    }
+    void* arrays[3];
+  };
+  std::shared_ptr<Unpacked> kept_;  // the last result, until the next
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ struct Calls<float> {
   static constexpr auto create = mkl_sparse_s_create_csr;
   static constexpr auto mv = mkl_sparse_s_mv;
   static constexpr auto mm = mkl_sparse_s_mm;
+  static constexpr auto export_csr = mkl_sparse_s_export_csr;
 };
 template <>
 struct Calls<double> {
@@ -33,6 +34,7 @@ struct Calls<double> {
   static constexpr auto create = mkl_sparse_d_create_csr;
   static constexpr auto mv = mkl_sparse_d_mv;
   static constexpr auto mm = mkl_sparse_d_mm;
+  static constexpr auto export_csr = mkl_sparse_d_export_csr;
 };
 template <>
 struct Calls<std::complex<float>> {
@@ -40,6 +42,7 @@ struct Calls<std::complex<float>> {
   static constexpr auto create = mkl_sparse_c_create_csr;
   static constexpr auto mv = mkl_sparse_c_mv;
   static constexpr auto mm = mkl_sparse_c_mm;
+  static constexpr auto export_csr = mkl_sparse_c_export_csr;
 };
 template <>
 struct Calls<std::complex<double>> {
@@ -47,6 +50,7 @@ struct Calls<std::complex<double>> {
   static constexpr auto create = mkl_sparse_z_create_csr;
   static constexpr auto mv = mkl_sparse_z_mv;
   static constexpr auto mm = mkl_sparse_z_mm;
+  static constexpr auto export_csr = mkl_sparse_z_export_csr;
 };
 
 template <class V>
@@ -105,6 +109,54 @@ std::vector<Entrant> both(const SpmvProblem& p) {
   return {entrant<T>(p, false), entrant<T>(p, true)};
 }
 
+template <class T>
+Handle csr(const SparseOperand& A) {
+  using C = Calls<T>;
+  auto* offsets = static_cast<MKL_INT*>(const_cast<void*>(A.offsets));
+  sparse_matrix_t raw = nullptr;
+  must(C::create(&raw, A.base == 0 ? SPARSE_INDEX_BASE_ZERO : SPARSE_INDEX_BASE_ONE, static_cast<MKL_INT>(A.rows),
+                 static_cast<MKL_INT>(A.cols), offsets, offsets + 1,
+                 static_cast<MKL_INT*>(const_cast<void*>(A.indices)), static_cast<typename C::value*>(A.values)),
+       "mkl_sparse_create_csr");
+  return Handle(raw, mkl_sparse_destroy);
+}
+
+/// mkl_sparse_sp2m in its two stages; finalize alone takes new values of A and B.
+template <class T>
+SpgemmEntrant sp2m(const SpgemmProblem& p) {
+  using C = Calls<T>;
+  mkl_set_num_threads(p.threads);
+  const auto how = [](kkc_op_t op) {
+    return op == KKC_OP_NONE ? SPARSE_OPERATION_NON_TRANSPOSE : SPARSE_OPERATION_TRANSPOSE;
+  };
+  const matrix_descr descr{SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MODE_FULL, SPARSE_DIAG_NON_UNIT};
+  const Handle A = csr<T>(p.A), B = csr<T>(p.B);
+  const auto product = std::make_shared<Handle>();
+  const auto stage = [=](sparse_request_t request) {
+    sparse_matrix_t raw = product->get();
+    must(mkl_sparse_sp2m(how(p.op_a), descr, A.get(), how(p.op_b), descr, B.get(), request, &raw), "mkl_sparse_sp2m");
+    if (!*product) product->reset(raw, mkl_sparse_destroy);
+  };
+  SpgemmEntrant entrant;
+  entrant.whole = [=] {
+    product->reset();
+    stage(SPARSE_STAGE_NNZ_COUNT);
+    stage(SPARSE_STAGE_FINALIZE_MULT);
+  };
+  entrant.numeric = [=] { stage(SPARSE_STAGE_FINALIZE_MULT); };
+  entrant.result = [=] {
+    sparse_index_base_t base = SPARSE_INDEX_BASE_ZERO;
+    MKL_INT rows = 0, cols = 0, *begins = nullptr, *ends = nullptr, *indices = nullptr;
+    typename C::value* values = nullptr;
+    must(C::export_csr(product->get(), &base, &rows, &cols, &begins, &ends, &indices, &values),
+         "mkl_sparse_export_csr");
+    const int32_t first = base == SPARSE_INDEX_BASE_ZERO ? 0 : 1;
+    return SparseOperand{rows,    cols,  rows == 0 ? 0 : ends[rows - 1] - first, KKC_INDEX_32_32, first, begins,
+                         indices, values};
+  };
+  return entrant;
+}
+
 class Mkl final : public Peer {
  public:
   std::string name() const override { return "mkl"; }
@@ -127,6 +179,17 @@ class Mkl final : public Peer {
   }
   std::vector<Entrant> transpose(const ReorderProblem& p) override { return mkl_reorder::transpose(p); }
   std::vector<Entrant> sort_rows(const ReorderProblem& p) override { return mkl_reorder::sort_rows(p); }
+
+  std::vector<SpgemmEntrant> spgemm(const SpgemmProblem& p) override {
+    for (const kkc_index_pair_t index : {p.A.index, p.B.index, p.index_c})
+      if (index != KKC_INDEX_32_32) throw NotTaken("the LP64 library has 32-bit indices only");
+    switch (p.scalar) {
+      case KKC_TYPE_F32: return {sp2m<float>(p)};
+      case KKC_TYPE_F64: return {sp2m<double>(p)};
+      case KKC_TYPE_C64: return {sp2m<std::complex<float>>(p)};
+      default: return {sp2m<std::complex<double>>(p)};
+    }
+  }
 };
 
 }  // namespace

@@ -63,6 +63,37 @@ struct Entrant {
   std::function<void()> fetch;  // brings the result to y where `run` leaves it in the library's own memory
 };
 
+/// A CSR matrix in the device's memory.
+struct SparseOperand {
+  int64_t rows = 0, cols = 0, nnz = 0;
+  kkc_index_pair_t index = KKC_INDEX_32_32;
+  int32_t base = 0;
+  const void* offsets = nullptr;
+  const void* indices = nullptr;
+  void* values = nullptr;
+};
+
+/// C = op_A(A) op_B(B), of the operands' element type.
+struct SpgemmProblem {
+  kkc_device_t device;
+  int32_t device_id;
+  void* stream;     // GPUs: all work is enqueued here
+  int32_t threads;  // hosts
+  kkc_scalar_t scalar;
+  kkc_index_pair_t index_c;
+  SparseOperand A, B;
+  kkc_op_t op_a, op_b;  // none or transpose
+};
+
+/// One way to multiply.
+struct SpgemmEntrant {
+  std::string name;
+  std::function<void()> whole;              // from nothing to C; drops what an earlier call made
+  std::function<void()> numeric;            // after whole: C's values again, for new values of A and B; null: it cannot
+  std::function<SparseOperand()> result;    // after whole: C; rows in any order
+  std::function<size_t()> workspace_bytes;  // after whole: the most beside A, B and C; null: unknown
+};
+
 /// Thrown by an adapter for a case that its library does not take; the text is the reason.
 class NotTaken : public std::runtime_error {
  public:
@@ -79,6 +110,7 @@ class Peer {
   virtual std::vector<Entrant> spmv(const SpmvProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> transpose(const ReorderProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> sort_rows(const ReorderProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<SpgemmEntrant> spgemm(const SpgemmProblem&) { throw NotTaken("has no such operation"); }
 };
 
 }  // namespace kkc::bench
