@@ -6,6 +6,7 @@
 #include "core/dispatch.hpp"
 #include "core/error.hpp"
 #include "device/host_bucket.hpp"
+#include "device/host_bucket_scattered.hpp"
 #include "device/host_pattern_ref.hpp"
 #include "ops/coo_to_csr/coo_to_csr.hpp"
 #include "ops/sort_rows/sort_rows.hpp"
@@ -60,13 +61,22 @@ std::unique_ptr<EntryMap> make_typed(const Desc& desc, Queue& queue) {
   O* const places = places_buffer->template as<O>();
   const int64_t parts = parts_for_items(queue, n + desc.rows);
   const auto first = [&](int64_t part) { return part_begin(n, parts, part); };
-  host_bucket<Dev>(queue, row, 0, desc.rows, parts, offsets.as<O>(), first, [&](int64_t part, auto&& next) {
-    for (int64_t k = first(part), end = first(part + 1); k < end; ++k) {
-      const O to = next(k);
-      places[to] = static_cast<O>(k);
-      dealt[to] = col[k];
-    }
-  });
+  if (keys_scatter<O>(row, n, desc.rows)) {
+    const auto visit = [&](int64_t part, auto&& each) {
+      for (int64_t k = first(part), end = first(part + 1); k < end; ++k) each(k, col[k]);
+    };
+    const Buffer room = array(Type<ScatteredItem<I, O>>{}, n);
+    host_bucket_scattered<Dev>(queue, room.as<ScatteredItem<I, O>>(), row, 0, desc.rows, n, parts, offsets.as<O>(),
+                               places, dealt, visit);
+  } else {
+    host_bucket<Dev>(queue, row, 0, desc.rows, parts, offsets.as<O>(), first, [&](int64_t part, auto&& next) {
+      for (int64_t k = first(part), end = first(part + 1); k < end; ++k) {
+        const O to = next(k);
+        places[to] = static_cast<O>(k);
+        dealt[to] = col[k];
+      }
+    });
+  }
 
   const CsrRef A{desc.pair, Scalar::none, 0, desc.rows, desc.cols, n, offsets.data(), dealt, nullptr};
   auto map = std::make_unique<EntryMap>(sort_rows::sorted_pattern(queue, desc.memory, A, desc.add_duplicates));

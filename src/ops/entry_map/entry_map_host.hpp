@@ -3,6 +3,7 @@
 
 #include "core/dispatch.hpp"
 #include "core/parts.hpp"
+#include "device/host_gather.hpp"
 #include "device/host_pattern_ref.hpp"
 #include "device/host_stream.hpp"
 #include "ops/entry_map/entry_map.hpp"
@@ -42,6 +43,7 @@ void gather_typed(Queue& queue, const Args& args) {
   const auto* const positions = static_cast<const O*>(args.positions);
   const auto* const starts = static_cast<const O*>(args.starts);
   auto* const target = static_cast<T*>(args.target);
+  const int64_t sources = starts != nullptr ? static_cast<int64_t>(starts[args.count]) : args.count;
   const bool streamed = args.count * static_cast<int64_t>(sizeof(T)) >= stream_threshold_bytes;
   const int64_t parts = parts_for_items(queue, args.count);
   const auto each = [&](const auto& f) {
@@ -63,7 +65,11 @@ void gather_typed(Queue& queue, const Args& args) {
       each([&](int64_t k) { return source[place(k)]; });
   };
   if (positions != nullptr)
-    through([&](int64_t s) { return static_cast<int64_t>(positions[s]); });
+    through([&](int64_t s) {
+      constexpr int64_t ahead = 64;
+      if (s + ahead < sources) prefetch(source + positions[s + ahead]);
+      return static_cast<int64_t>(positions[s]);
+    });
   else
     through([](int64_t s) { return s; });
 }

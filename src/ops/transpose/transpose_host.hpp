@@ -1,8 +1,10 @@
-// transpose, hosts: entries dealt to columns by a counting sort in parts (device/host_bucket.hpp).
+// transpose, hosts: entries dealt to columns by a counting sort in parts (device/host_bucket.hpp), or in two levels
+// where columns come in no order (device/host_bucket_scattered.hpp).
 #pragma once
 
 #include "core/dispatch.hpp"
 #include "device/host_bucket.hpp"
+#include "device/host_bucket_scattered.hpp"
 #include "device/host_pattern_ref.hpp"
 #include "ops/transpose/transpose.hpp"
 
@@ -17,20 +19,29 @@ void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
   map.positions = shared_array<O>(desc.memory, Space::host, A.nnz);
   I* const rows = map.indices->template as<I>();
   O* const positions = map.positions->template as<O>();
+  O* const offsets = map.offsets->template as<O>();
   const int64_t parts = parts_for_items(queue, A.nnz + A.cols);
-  host_bucket<Dev>(
-      queue, A.indices, A.base, A.cols, parts, map.offsets->template as<O>(),
-      [&](int64_t part) { return part == parts ? A.nnz
-                                 : A.rows == 0 ? 0
-                                               : A.begin(A.first_row(parts, part)); },
-      [&](int64_t part, auto&& next) {
-        for (int64_t row = A.first_row(parts, part), last = A.first_row(parts, part + 1); row < last; ++row)
-          for (int64_t p = A.begin(row), end = A.end(row); p < end; ++p) {
-            const O to = next(p);
-            rows[to] = static_cast<I>(row);
-            positions[to] = static_cast<O>(p);
-          }
-      });
+  const auto visit = [&](int64_t part, auto&& each) {
+    for (int64_t row = A.first_row(parts, part), last = A.first_row(parts, part + 1); row < last; ++row)
+      for (int64_t p = A.begin(row), end = A.end(row); p < end; ++p) each(p, static_cast<I>(row));
+  };
+  if (keys_scatter<O>(A.indices, A.nnz, A.cols)) {
+    const Buffer room(desc.memory, Space::host, static_cast<size_t>(A.nnz) * sizeof(ScatteredItem<I, O>));
+    host_bucket_scattered<Dev>(queue, room.as<ScatteredItem<I, O>>(), A.indices, A.base, A.cols, A.nnz, parts, offsets,
+                               positions, rows, visit);
+    return;
+  }
+  const auto first = [&](int64_t part) {
+    if (part == parts) return A.nnz;
+    return A.rows == 0 ? 0 : A.begin(A.first_row(parts, part));
+  };
+  host_bucket<Dev>(queue, A.indices, A.base, A.cols, parts, offsets, first, [&](int64_t part, auto&& next) {
+    visit(part, [&](int64_t p, I row) {
+      const O to = next(p);
+      rows[to] = row;
+      positions[to] = static_cast<O>(p);
+    });
+  });
 }
 
 template <class Dev>
