@@ -86,6 +86,8 @@ TEST_CASE("transpose: every implementation, type, base and shape of rows", "[tra
       // Rows longer than a block's tile, columns in several digits, entries for more than one part and tile.
       check_transpose(ctx, random, random_csr<T>(random, Shape::dense_row, 300, 70000), pair, 0, options);
       check_transpose(ctx, random, random_csr<T>(random, Shape::power_law, 9000, 300), pair, 1, options);
+      // More columns in no order than the caches' counters hold.
+      check_transpose(ctx, random, random_csr<T>(random, Shape::few, 20000, 80000), pair, 1, options);
       for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{0, 0}, {0, 5}, {5, 0}, {1, 1}, {1, 1000}, {1000, 1}})
         check_transpose(ctx, random, random_csr<T>(random, Shape::few, rows, cols), pair, 0, options);
     }
