@@ -1,6 +1,7 @@
 // Kernels of the radix sort from the least significant digit: one histogram of all digits, then for each digit one pass
 // that ranks, looks back and moves (Adinets, Merrill, "Onesweep: a faster least significant digit radix sort for GPUs",
-// arXiv:2206.01784). Ranks within a warp come from ballots (Ashkiani et al., "GPU multisplit", PPoPP'16). Stable.
+// arXiv:2206.01784). Ranks within a warp come from the set of lanes with the same digit (as in
+// "GPU multisplit", Ashkiani et al., PPoPP'16), gathered in shared memory. Stable.
 #pragma once
 
 #include <cstdint>
@@ -101,7 +102,7 @@ struct RadixBases {
 template <class Key, class Payload, class Digits>
 struct RadixPass {
   static constexpr int threads = radix_threads, items = radix_items<Key, Payload>, warps = threads / 32;
-  static constexpr int tile = threads * items;
+  static constexpr int tile = threads * items, blocks_per_sm = 2;
   static constexpr uint32_t local_flag = 1u << 30, global_flag = 2u << 30, count_mask = local_flag - 1;
 
   Digits digits;
@@ -119,7 +120,10 @@ struct RadixPass {
 
   struct Shared {
     union {
-      uint32_t counts[warps][radix_digits];  // of a warp; then where its elements of a digit begin in the tile
+      struct {
+        uint32_t counts[warps][radix_digits];  // of a warp; then where its elements of a digit begin in the tile
+        uint32_t peers[warps][radix_digits];   // lanes with the same digit; zero between elements
+      };
       Key keys[tile];
       std::conditional_t<has_payload<Payload>, Payload, char> payload[tile];
     };
@@ -134,7 +138,8 @@ struct RadixPass {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory);
     const int thread = static_cast<int>(threadIdx.x), lane = thread & 31, warp = thread / 32;
     if (thread == 0) shared.ticket = atomicAdd(ticket, 1u);
-    for (int i = thread; i < warps * radix_digits; i += threads) (&shared.counts[0][0])[i] = 0;
+    for (int i = thread; i < warps * radix_digits; i += threads)
+      (&shared.counts[0][0])[i] = (&shared.peers[0][0])[i] = 0;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + thread; i < cleared_words;
          i += static_cast<int64_t>(gridDim.x) * threads)
       cleared[i] = 0;
@@ -152,21 +157,18 @@ struct RadixPass {
     // Ranks among the warp's elements with the same digit. What lies beyond the end counts as the last digit's end.
     uint16_t rank[items];
     uint8_t digit[items];
-    uint32_t* const counts = shared.counts[warp];
+    uint32_t *const counts = shared.counts[warp], *const peers_of = shared.peers[warp];
 #pragma unroll
     for (int k = 0; k < items; ++k) {
       const unsigned d = mine + k * 32 < valid ? digits.digit(key[k], pass) : radix_digits - 1;
-      uint32_t peers = 0xffffffffu;
-#pragma unroll
-      for (int b = 0; b < radix_bits; ++b) {
-        const bool bit = (d >> b & 1) != 0;
-        const uint32_t with = ballot32(bit);
-        peers &= bit ? with : ~with;
-      }
-      const uint32_t before = counts[d];
+      atomicOr(&peers_of[d], 1u << lane);
       sync32();
-      const uint32_t lower = peers & ((1u << lane) - 1);
-      if (lower == 0) counts[d] = before + static_cast<uint32_t>(__popc(peers));
+      const uint32_t peers = peers_of[d], before = counts[d], lower = peers & ((1u << lane) - 1);
+      sync32();
+      if (lower == 0) {
+        counts[d] = before + static_cast<uint32_t>(__popc(peers));
+        peers_of[d] = 0;
+      }
       sync32();
       rank[k] = static_cast<uint16_t>(before + static_cast<uint32_t>(__popc(lower)));
       digit[k] = static_cast<uint8_t>(d);
@@ -186,19 +188,8 @@ struct RadixPass {
     const uint32_t start = scan_digits(count, shared.sums);
     if (thread < radix_digits) {
       for (int w = 0; w < warps; ++w) shared.counts[w][thread] += start;
-      uint32_t before = 0;
-      if (number > 0) {
-        const uint32_t* from = mine_status;
-        uint32_t word;
-        do {
-          from -= radix_digits;
-          do {
-            word = *static_cast<const volatile uint32_t*>(from);
-          } while (word == 0);
-          before += word & count_mask;
-        } while ((word & global_flag) == 0);
-        publish(mine_status, global_flag | (before + count));
-      }
+      const uint32_t before = number > 0 ? look_back(mine_status, number) : 0;
+      if (number > 0) publish(mine_status, global_flag | (before + count));
       const unsigned long long base = bases[thread];
       if (number + 1 == gridDim.x) next_bases[thread] = base + before + count;
       shared.moves[thread] = static_cast<int64_t>(base) + before - start;
@@ -242,6 +233,24 @@ struct RadixPass {
     }
   }
 
+  /// The digit's elements in the tiles before: their words are read several at a time.
+  __device__ static uint32_t look_back(const uint32_t* from, unsigned number) {
+    constexpr int ahead = 8;
+    uint32_t before = 0;
+    for (int64_t left = number;; left -= ahead) {
+      uint32_t words[ahead];
+#pragma unroll
+      for (int a = 0; a < ahead; ++a)
+        words[a] = a < left ? *static_cast<const volatile uint32_t*>(from - (a + 1) * radix_digits) : global_flag;
+#pragma unroll
+      for (int a = 0; a < ahead; ++a) {
+        while (words[a] == 0) words[a] = *static_cast<const volatile uint32_t*>(from - (a + 1) * radix_digits);
+        before += words[a] & count_mask;
+        if ((words[a] & global_flag) != 0) return before;
+      }
+      from -= ahead * radix_digits;
+    }
+  }
   __device__ static void publish(uint32_t* word, uint32_t value) { *static_cast<volatile uint32_t*>(word) = value; }
 };
 

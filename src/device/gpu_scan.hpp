@@ -27,7 +27,7 @@ inline constexpr int scan_group = 128;  // tiles whose sums a tile reads at most
 
 /// Elements of a thread.
 template <class T>
-inline constexpr int scan_items = sizeof(T) <= 8 ? 16 : 8;
+inline constexpr int scan_items = sizeof(T) == 4 ? 24 : sizeof(T) <= 8 ? 16 : 8;
 template <class T>
 inline constexpr int64_t scan_tile = int64_t{scan_threads} * scan_items<T>;
 
@@ -285,9 +285,9 @@ void launch_scan(const Queue& queue, ScanTiles<T, Source, Target, vector> f, int
   launch(queue, blocks, scan_threads, 0, f);
 }
 
-/// Elements of a 16-byte load of the smaller type.
+/// Elements of a 16-byte access to the larger type: a warp's accesses stay without gaps.
 template <class In, class Out>
-inline constexpr int scan_vector = 16 / static_cast<int>(std::min(sizeof(In), sizeof(Out)));
+inline constexpr int scan_vector = 16 / static_cast<int>(std::max(sizeof(In), sizeof(Out)));
 
 template <class In, class Out, int vector>
 using OffsetScan = ScanTiles<Out, RunSource<In, Out>, OffsetsTarget<Out>, vector>;
