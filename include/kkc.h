@@ -424,6 +424,39 @@ KKC_API kkc_status_t kkc_spmv_execute(kkc_plan_t *plan, const void *alpha, const
 /* Only with values = kept: takes over A's values; needed before the first execute and after each change. */
 KKC_API kkc_status_t kkc_spmv_set_values(kkc_plan_t *plan, const kkc_matrix_t *A);
 
+/* ---- 13. prefix sums and sorts of views ----------------------------------------------------------------------- */
+
+/* y = prefix sums of x: y_i = x_0 + ... + x_i, with exclusive = 1 y_i = x_0 + ... + x_(i-1) and y_0 = 0. x and y have
+ * one shape of rank 1 (dim = 0) or rank 2 (dim = 0: down each column, 1: along each row), any layouts; x may be y. Any
+ * element type; y has that of x, or i32 or i64 where x holds u8, i64 where x holds i32. Integers wrap around. Sums of
+ * floating types are not added from left to right, but have the same bits in every run; on hosts also for every number
+ * of threads. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Never allocates; blocks on hosts, on a
+ * GPU only enqueues. Refused: exclusive not 0 or 1, dim outside the rank, other shapes or types, views that overlap
+ * without being the same. Since 0.1.0. */
+KKC_API kkc_status_t kkc_view_scan(kkc_context_t *ctx, int32_t exclusive, int32_t dim, const kkc_view_t *x,
+                                   kkc_view_t *y);
+
+/* Plans stable sorts of `keys` along dim: rank 1 (dim = 0), or rank 2 (dim = 0: each column by itself, 1: each row).
+ * All views are templates of one shape: types, strides and spaces count, their data may be NULL and is not read.
+ * sorted_keys has the type of keys; NULL when only the order is wanted. sorted_values receives what belongs to each
+ * sorted key: the element of `values` (any element type) at the key's place or, with values = NULL, that place itself
+ * (i32 or i64, counted from 0 along dim); NULL sorts keys alone. Keys of any element type; option "order" =
+ * ascending|descending. NaN counts as greater than every number and -0 as 0; complex keys compare by real, then by
+ * imaginary part; equal keys keep their order, also when descending. May block. Refused: rank, dim, shapes and types
+ * that differ, places that i32 does not count, both outputs NULL, values without sorted_values; an implementation that
+ * does not take the case, with its reason. Since 0.1.0. */
+KKC_API kkc_status_t kkc_view_sort_plan(kkc_context_t *ctx, int32_t dim, const kkc_view_t *keys,
+                                        const kkc_view_t *sorted_keys, const kkc_view_t *values,
+                                        const kkc_view_t *sorted_values, const kkc_options_t *options,
+                                        kkc_plan_t **plan);
+
+/* Sorts views of the planned shape, types, strides and spaces; NULL where the plan was given NULL. sorted_keys may be
+ * keys, sorted_values may be values; other overlaps with an output are refused. On GPUs c64 and c128 arrays lie at
+ * multiples of 8 and 16 bytes. Never allocates; blocks on hosts, on a GPU only enqueues. The same bits in every run.
+ * Since 0.1.0. */
+KKC_API kkc_status_t kkc_view_sort_execute(kkc_plan_t *plan, const kkc_view_t *keys, kkc_view_t *sorted_keys,
+                                           const kkc_view_t *values, kkc_view_t *sorted_values);
+
 /* ---- 14. operations on matrices -------------------------------------------------------------------------------- */
 
 /* C = A^T (op T) or A^H (op H). The plan finds C's pattern and where its entries lie in A, once for a pattern; execute

@@ -507,6 +507,26 @@ module kkc_c
       type(c_ptr), value :: plan, A
       integer(c_int32_t) :: res
     end function
+    function kkc_view_scan_c(ctx, exclusive, dim, x, y) result(res) bind(c, name="kkc_view_scan")
+      import
+      type(c_ptr), value :: ctx, x, y
+      integer(c_int32_t), value :: exclusive, dim
+      integer(c_int32_t) :: res
+    end function
+    function kkc_view_sort_plan_c(ctx, dim, keys, sorted_keys, values, sorted_values, options, &
+      plan) result(res) bind(c, name="kkc_view_sort_plan")
+      import
+      type(c_ptr), value :: ctx, keys, sorted_keys, values, sorted_values, options
+      integer(c_int32_t), value :: dim
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_view_sort_execute_c(plan, keys, sorted_keys, values, sorted_values) result(res) bind(c, &
+      name="kkc_view_sort_execute")
+      import
+      type(c_ptr), value :: plan, keys, sorted_keys, values, sorted_values
+      integer(c_int32_t) :: res
+    end function
     function kkc_transpose_plan_c(ctx, op, A, index_pair, options, plan) result(res) bind(c, &
       name="kkc_transpose_plan")
       import

@@ -59,6 +59,9 @@ module kkc_calls
   public :: kkc_spmv_plan
   public :: kkc_spmv_execute
   public :: kkc_spmv_set_values
+  public :: kkc_view_scan
+  public :: kkc_view_sort_plan
+  public :: kkc_view_sort_execute
   public :: kkc_transpose_plan
   public :: kkc_transpose_execute
   public :: kkc_sort_rows_plan
@@ -642,6 +645,39 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_spmv_set_values_c(plan%handle, A%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_scan(ctx, exclusive, dim, x, y, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int32_t), intent(in) :: exclusive, dim
+    type(kkc_view_t), intent(in) :: x, y
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_scan_c(ctx%handle, exclusive, dim, x%handle, y%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_sort_plan(ctx, dim, keys, sorted_keys, values, sorted_values, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int32_t), intent(in) :: dim
+    type(kkc_view_t), intent(in) :: keys, sorted_keys, values, sorted_values
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_sort_plan_c(ctx%handle, dim, keys%handle, sorted_keys%handle, values%handle, &
+      sorted_values%handle, address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_view_sort_execute(plan, keys, sorted_keys, values, sorted_values, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_view_t), intent(in) :: keys, sorted_keys, values, sorted_values
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_view_sort_execute_c(plan%handle, keys%handle, sorted_keys%handle, values%handle, &
+      sorted_values%handle)
     call report(status, ierr)
   end subroutine
 

@@ -16,6 +16,7 @@ program binding_test
   call test_matrix_one_based()
   call test_matrix_refusals()
   call test_coefficients()
+  call test_scans_and_sorts()
   call test_files()
   call kkc_context_destroy(ctx)
   call expect(.not. c_associated(ctx%handle), "destroy clears the handle")
@@ -264,6 +265,23 @@ contains
     call kkc_view_wrap(ctx, length, result_view)
     call kkc_norm2(ctx, x_view, result_view)
     call expect(abs(length - sqrt(5d0)) < 1d-15, "norm into a variable")
+  end subroutine
+
+  subroutine test_scans_and_sorts()
+    integer(c_int32_t), target :: counts(4) = [3, 1, 2, 1], places(4)
+    integer(c_int64_t), target :: offsets(4)
+    type(kkc_view_t) :: counts_view, offsets_view, places_view, none
+    type(kkc_plan_t) :: plan
+    call kkc_view_wrap(ctx, counts, counts_view)
+    call kkc_view_wrap(ctx, offsets, offsets_view)
+    call kkc_view_wrap(ctx, places, places_view)
+    call kkc_view_scan(ctx, 1, 0, counts_view, offsets_view)
+    call expect(all(offsets == [0, 3, 4, 6]), "exclusive prefix sums")
+    call kkc_view_sort_plan(ctx, 0, counts_view, counts_view, none, places_view, plan)
+    call kkc_view_sort_execute(plan, counts_view, counts_view, none, places_view)
+    call expect(all(counts == [1, 1, 2, 3]), "sorted keys")
+    call expect(all(places == [1, 3, 2, 0]), "places of sorted keys")
+    call kkc_plan_destroy(plan)
   end subroutine
 
   subroutine test_files()

@@ -77,6 +77,31 @@ def test_layouts_and_strides(ctx, order):
     assert (target[::2, ::2] == a).all() and target.sum() == a.sum()
 
 
+@pytest.mark.parametrize("dim", [0, 1])
+def test_scan(ctx, dim):
+    a = np.arange(12, dtype="int32").reshape(3, 4)
+    x = ctx.array(a)
+    assert (ctx.scan(x, dim=dim).numpy() == a.cumsum(axis=dim)).all()
+    wide = ctx.scan(x, ctx.empty(a.shape, "i64"), dim=dim, exclusive=True)
+    assert (wide.numpy() == a.cumsum(axis=dim) - a).all()
+    assert ctx.scan(x, x, dim=dim) is x
+    assert (x.numpy() == a.cumsum(axis=dim)).all()
+
+
+def test_sort(ctx):
+    a = np.array([[3.0, -1.0, np.nan, -0.0, 0.0], [2.0, 2.0, 1.0, np.inf, -np.inf]])
+    for name in kkc.implementations(ctx.device, "view_sort"):
+        keys, places = ctx.array(a), ctx.empty(a.shape, "i32")
+        plan = ctx.sort_plan(keys, keys, None, places, dim=1, order="descending", implementation=name)
+        plan.sort(keys, keys, None, places)
+        assert (places.numpy() == [[2, 0, 3, 4, 1], [3, 0, 1, 2, 4]]).all(), name
+        assert np.array_equal(keys.numpy(), [[np.nan, 3, 0, 0, -1], [np.inf, 2, 2, 1, -np.inf]], equal_nan=True)
+        values = ctx.array(np.arange(10.0).reshape(2, 5))
+        plan = ctx.sort_plan(places, None, values, values, dim=1)
+        plan.sort(places, None, values, values)
+        assert (values.numpy() == [[1, 4, 0, 2, 3], [6, 7, 8, 5, 9]]).all()
+
+
 def test_read_only_array_is_no_output(host):
     a = np.ones(3)
     a.flags.writeable = False

@@ -149,4 +149,7 @@ PROTOTYPES = {
     "kkc_plan_output_permutation": (_i4, [_p, _p]),
     "kkc_matrix_diagonal": (_i4, [_p, _p, _p]),
     "kkc_matrix_scale": (_i4, [_p, _p, _p, _p]),
+    "kkc_view_scan": (_i4, [_p, _i4, _i4, _p, _p]),
+    "kkc_view_sort_plan": (_i4, [_p, _i4, _p, _p, _p, _p, _p, _pp]),
+    "kkc_view_sort_execute": (_i4, [_p, _p, _p, _p, _p]),
 }

@@ -10,7 +10,7 @@ from . import _capi as c
 from ._arrays import describe, layout_of, number, numbers, scalar_of, values_of
 from ._library import call, capi
 from ._matrix_operations import MatrixOperations
-from ._objects import INDEX_PAIRS, SPACES, Allocator, Matrix, OptionValue, Plan, View, choose, int64s, options_of
+from ._objects import INDEX_PAIRS, SPACES, Allocator, Matrix, OptionValue, Plan, SortPlan, View, choose, int64s, options_of
 
 DEVICES = {"serial": c.KKC_DEVICE_SERIAL, "openmp": c.KKC_DEVICE_OPENMP, "cuda": c.KKC_DEVICE_CUDA, "hip": c.KKC_DEVICE_HIP}
 OPS = {"N": c.KKC_OP_NONE, "T": c.KKC_OP_TRANSPOSE, "conj": c.KKC_OP_CONJUGATE, "H": c.KKC_OP_HERMITIAN}
@@ -223,6 +223,28 @@ class Context(MatrixOperations):
             call("kkc_norm2", self, x_view, result)
 
         return self._reduce(x_view, real.get(scalar, scalar), out, run)
+
+    def scan(self, x: Any, y: Any = None, dim: int = 0, exclusive: bool = False) -> Any:
+        """Prefix sums of x along dim; returns y (a new view when left out; x itself scans in place). Integers may widen."""
+        x_view = self.view(x)
+        if y is None:
+            y = self.empty(x_view.shape, x_view.info.scalar)
+        call("kkc_view_scan", self, int(exclusive), dim, x_view, self.view(y, output=True))
+        return y
+
+    def sort_plan(self, keys: Any, sorted_keys: Any = None, values: Any = None, sorted_values: Any = None, dim: int = 0,
+                  **options: OptionValue) -> SortPlan:
+        """Plans stable sorts along dim; all are templates, sorted_values without values receives places. Options: order,
+        implementation, ..."""
+        views = self._sort_views(keys, sorted_keys, values, sorted_values)
+        handle = ctypes.c_void_p()
+        call("kkc_view_sort_plan", self, dim, *views, options_of(options), ctypes.byref(handle))
+        return SortPlan(self, handle)
+
+    def _sort_views(self, keys: Any, sorted_keys: Any, values: Any, sorted_values: Any) -> list[View | None]:
+        outputs = (False, True, False, True)
+        return [None if a is None else self.view(a, output=out)
+                for a, out in zip((keys, sorted_keys, values, sorted_values), outputs)]
 
     def _reduce(self, x: View, scalar: int, out: Any, run: Callable[[ctypes.c_void_p], None]) -> Any:
         if out is not None:

@@ -365,3 +365,12 @@ class Plan(Object):
     def set_workspace(self, address: int | None, size: int = 0) -> None:
         """The caller's memory, kept alive by the caller; None goes back to the plan's."""
         call("kkc_plan_set_workspace", self, address, size)
+
+
+class SortPlan(Plan):
+    """How views of one shape are sorted."""
+
+    def sort(self, keys: Any, sorted_keys: Any = None, values: Any = None, sorted_values: Any = None) -> None:
+        """Sorts into sorted_keys and sorted_values; None where the plan was given None. In place where an output is its
+        input."""
+        call("kkc_view_sort_execute", self, *self.context._sort_views(keys, sorted_keys, values, sorted_values))
