@@ -54,6 +54,18 @@ struct ReorderProblem {
   void *offsets_C, *indices_C, *values_C;
 };
 
+/// y = prefix sums of x, or sorted = x sorted: n elements in the device's memory, or `lines` runs of n each.
+struct LinesProblem {
+  kkc_device_t device;
+  void* stream;
+  int32_t threads;
+  kkc_scalar_t scalar;  // f32 or f64
+  int64_t lines, n;
+  const void* x;
+  void* y;
+  int32_t* places;  // sorts: where each sorted element was, or null
+};
+
 /// One way to do the job. `run` owns what it needs; on a GPU it only enqueues.
 struct Entrant {
   std::string name;
@@ -111,6 +123,8 @@ class Peer {
   virtual std::vector<Entrant> transpose(const ReorderProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> sort_rows(const ReorderProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<SpgemmEntrant> spgemm(const SpgemmProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<Entrant> view_scan(const LinesProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<Entrant> view_sort(const LinesProblem&) { throw NotTaken("has no such operation"); }
 };
 
 }  // namespace kkc::bench
