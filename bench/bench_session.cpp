@@ -222,8 +222,10 @@ void report(Session& session, const Bench& bench, Json& entry, const std::string
   entry["bytes"] = bytes;
   entry["flops"] = flops;
   entry["in_cache"] = in_cache;
-  auto& contenders = entry["contenders"] = Json::array();
-  auto& ratios = entry["ratios"] = Json::array();
+  entry["contenders"] = Json::array();
+  entry["ratios"] = Json::array();
+  Json& contenders = entry["contenders"];  // not before the last key is there: adding one moves the others
+  Json& ratios = entry["ratios"];
   session.print("\n" + title + (in_cache ? " (in cache: no bandwidth claimed)" : ""));
   std::string head = format("      %-36s %10s %8s %8s %8s %10s", "", "ms", "GB/s", "of copy", "GFLOP/s", "set-up ms");
   for (size_t k = 0; k < measured.size(); ++k)
