@@ -17,6 +17,8 @@ std::vector<const Implementation*> eligible(const DeviceTable& table, const char
   std::vector<const Implementation*> takes;
   std::string names;
   bool named_exists = options.implementation.empty();
+  // Questions may cost a look at the pattern: they end where the answer is known.
+  const bool one_suffices = !options.measure && options.max_workspace < 0;
   for (int32_t i = 0; i < known->count; ++i) {
     const auto* candidate = static_cast<const Implementation*>(known->entries[i]);
     names += cat(names.empty() ? "" : ", ", candidate->name);
@@ -25,6 +27,8 @@ std::vector<const Implementation*> eligible(const DeviceTable& table, const char
       reason = "another was named";
     else if (options.deterministic && !candidate->deterministic)
       reason = "not deterministic";
+    else if (one_suffices && !takes.empty())
+      reason = "lower priority";
     else
       reason = candidate->unsupported(desc);
     if (options.implementation == candidate->name) {
