@@ -13,7 +13,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <type_traits>
+#include <vector>
 
 #include "core/queue.hpp"
 #include "device/gpu_api.hpp"
@@ -44,6 +46,19 @@ inline stream_t stream_of(const Queue& queue) { return static_cast<stream_t>(que
 /// capture forbids), lets it use the device's whole shared memory and asks how many blocks fit.
 template <class F>
 Prepared prepare(const Queue& queue, size_t shared_bytes = 0) {
+  // Each question costs about a microsecond and plans prepare many kernels: the answer is kept for each device.
+  struct Known {
+    int32_t device;
+    size_t shared_bytes;
+    Prepared prepared;
+  };
+  static std::mutex mutex;
+  static auto& known = *new std::vector<Known>;  // never destroyed: calls may come from exit handlers
+  const std::lock_guard lock(mutex);
+  Known* here = nullptr;
+  for (Known& k : known)
+    if (k.device == queue.device_id()) here = &k;
+  if (here != nullptr && here->shared_bytes == shared_bytes) return here->prepared;
   const void* kernel = kernel_of<F>();
   attributes_t attributes{};
   check(function_attributes(attributes, kernel), "loading a kernel");
@@ -57,6 +72,8 @@ Prepared prepare(const Queue& queue, size_t shared_bytes = 0) {
   Prepared prepared{0, attributes.numRegs, attributes.localSizeBytes};
   check(resident_blocks(prepared.blocks_per_sm, kernel, F::threads, shared_bytes), "asking a kernel's occupancy");
   require(prepared.blocks_per_sm > 0, KKC_STATUS_INTERNAL, "a kernel does not fit a multiprocessor");
+  if (here == nullptr) here = &known.emplace_back();
+  *here = {queue.device_id(), shared_bytes, prepared};
   return prepared;
 }
 

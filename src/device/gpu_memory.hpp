@@ -1,6 +1,7 @@
 // GPUs and their memory: one stream-ordered pool a device, and frees that wait in the background.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct Lane {
   Gpu* gpu = nullptr;
   stream_t own{};
   event_t event{};
-  bool foreign = false;
+  std::atomic<bool> foreign = false;
 };
 
 // All thread-safe.

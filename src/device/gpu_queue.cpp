@@ -1,5 +1,7 @@
 #include "gpu_queue.hpp"
 
+#include <cstring>
+
 #include "gpu_guard.hpp"
 
 namespace kkc::gpu {
@@ -15,6 +17,8 @@ GpuQueue::GpuQueue(GpuBackend& backend, Gpu& gpu)
 GpuQueue::~GpuQueue() {
   if (!backend_.usable()) return;
   Surroundings in(gpu_.context);
+  if (scratch_ != nullptr) deallocate(Space::device, scratch_, scratch_bytes);
+  if (landing_ != nullptr) deallocate(Space::pinned, landing_, scratch_bytes);
   leave(lane_);
 }
 
@@ -24,11 +28,12 @@ void GpuQueue::enter(Thunk thunk, void* argument, Failure& failure) const {
   if (!backend_.usable()) return backend_.run_guarded(thunk, argument, failure);
   Surroundings in(gpu_.context);
   backend_.run_guarded(thunk, argument, failure);
-  if (!lane_.foreign || !used_) return;
+  if (!lane_.foreign || !used_.exchange(false)) return;
   // The caller may destroy the stream as soon as this call has returned: later waits are for the event.
-  used_ = false;
-  last_capture_ = capture_of(stream_);
-  if (last_capture_ == not_capturing) static_cast<void>(record(lane_.event, stream_));
+  const stream_t stream = stream_;
+  const uint64_t capture = capture_of(stream);
+  last_capture_ = capture;
+  if (capture == not_capturing) static_cast<void>(record(lane_.event, stream));
 }
 
 void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
@@ -37,8 +42,23 @@ void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
   require(
       !blocks || capture_of(stream) == not_capturing, KKC_STATUS_WRONG_STATE,
       "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
+  // The runtime's own way from a device to pageable memory takes several times as long.
+  if (blocks && bytes <= scratch_bytes && !is_pageable(source)) {
+    if (landing_ == nullptr) landing_ = allocate(Space::pinned, scratch_bytes);
+    require(landing_ != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no pinned memory left for a copy");
+    check(copy_async(landing_, source, bytes, stream), "copying");
+    check(gpu::synchronize(stream), "waiting for a copy");
+    std::memcpy(destination, landing_, bytes);
+    return;
+  }
   check(copy_async(destination, source, bytes, stream), "copying");
   if (blocks) check(gpu::synchronize(stream), "waiting for a copy");
+}
+
+void* GpuQueue::scratch() {
+  if (scratch_ == nullptr) scratch_ = allocate(Space::device, scratch_bytes);
+  require(scratch_ != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no device memory left for a queue's scratch");
+  return scratch_;
 }
 
 void GpuQueue::synchronize() {

@@ -37,21 +37,28 @@ class GpuQueue final : public Queue {
   /// Kokkos' execution-space instance on the current stream.
   const void* space();
 
+  /// Device memory of the queue's own, for calls that begin and end on its stream with a small result.
+  static constexpr size_t scratch_bytes = 4096;
+  void* scratch();
+
  private:
   void enter(Thunk thunk, void* argument, Failure& failure) const override;
   /// The current stream, for one who may enqueue work on it.
   stream_t used_stream() const {
-    used_ = true;
-    return stream_;
+    used_.store(true, std::memory_order_relaxed);
+    return stream_.load(std::memory_order_acquire);
   }
 
   GpuBackend& backend_;
   Gpu& gpu_;
   Lane lane_;
-  stream_t stream_;
-  mutable bool used_ = false;                      // since the last event behind a call
-  mutable uint64_t last_capture_ = not_capturing;  // that the last call on a caller's stream took part in
-  std::shared_ptr<void> space_;                    // null: the stream was being captured when it came
+  // Read by allocations and frees of other threads as well.
+  std::atomic<stream_t> stream_;
+  mutable std::atomic<bool> used_ = false;                      // since the last event behind a call
+  mutable std::atomic<uint64_t> last_capture_ = not_capturing;  // that the last call on a caller's stream took part in
+  void* scratch_ = nullptr;                                     // null: not needed yet
+  void* landing_ = nullptr;      // pinned, of scratch_bytes, for small copies to the host
+  std::shared_ptr<void> space_;  // null: the stream was being captured when it came
 };
 
 class GpuBackend final : public Backend {

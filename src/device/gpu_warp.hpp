@@ -85,6 +85,15 @@ __device__ inline void sync32() {
 #endif
 }
 
+/// Reads what another block of the same launch wrote, past this multiprocessor's own cache.
+template <class T>
+__device__ inline T load_fresh(const T* p) {
+  if constexpr (is_pair<T>)
+    return {load_fresh(&p->re), load_fresh(&p->im)};
+  else
+    return *static_cast<const volatile T*>(p);
+}
+
 /// A load that is not expected again: the caches drop it first.
 template <class T>
 __device__ inline T load_once(const T* p) {
