@@ -5,44 +5,29 @@
 
 #include "core/dispatch.hpp"
 #include "device/gpu_launch.hpp"
+#include "device/gpu_queue.hpp"
 #include "row_stats_gpu_kernels.hpp"
 
 namespace kkc::row_stats {
 namespace gpu_parts {
 
-/// A queue's memory for the length of a call.
-class CountsInMemory {
- public:
-  explicit CountsInMemory(Queue& queue)
-      : queue_(queue), data_(static_cast<Counts*>(queue.allocate(Space::device, sizeof(Counts)))) {
-    require(data_ != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no device memory left for row statistics");
-  }
-  ~CountsInMemory() { queue_.deallocate(Space::device, data_, sizeof(Counts)); }
-  CountsInMemory(const CountsInMemory&) = delete;
-  CountsInMemory& operator=(const CountsInMemory&) = delete;
-  Counts* data() const { return data_; }
-
- private:
-  Queue& queue_;
-  Counts* data_;
-};
-
 inline RowStats run(Queue& queue, const CsrRef& A, bool offsets_only) {
-  const CountsInMemory memory(queue);
+  static_assert(sizeof(Counts) <= gpu::GpuQueue::scratch_bytes);
+  auto* in_memory = static_cast<Counts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
   const unsigned most = static_cast<unsigned>(8 * queue.concurrency());
-  gpu::launch(queue, 1, Start::threads, 0, Start{memory.data()});
+  gpu::launch(queue, 1, Start::threads, 0, Start{in_memory});
   dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto p) {
     using P = decltype(p);
     using I = typename P::ordinal;
     using O = typename P::offset;
-    const CountRows<O> rows{static_cast<const O*>(A.offsets), A.rows, A.nnz, A.base, memory.data()};
+    const CountRows<O> rows{static_cast<const O*>(A.offsets), A.rows, A.nnz, A.base, in_memory};
     gpu::launch(queue, std::min(most, gpu::blocks_for(A.rows, rows.threads)), rows.threads, 0, rows);
     if (offsets_only) return;
-    const CheckColumns<I> columns{static_cast<const I*>(A.indices), A.nnz, A.cols, A.base, memory.data()};
+    const CheckColumns<I> columns{static_cast<const I*>(A.indices), A.nnz, A.cols, A.base, in_memory};
     gpu::launch(queue, std::min(most, gpu::blocks_for(A.nnz, columns.threads)), columns.threads, 0, columns);
   });
   Counts counts;
-  queue.copy(&counts, memory.data(), sizeof counts);
+  queue.copy(&counts, in_memory, sizeof counts);
   queue.synchronize();
   RowStats stats{};
   const auto index = [](unsigned long long i) { return i == none ? int64_t{-1} : static_cast<int64_t>(i); };

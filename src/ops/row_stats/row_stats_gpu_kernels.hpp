@@ -35,7 +35,7 @@ struct Start {
 
 template <class O>
 struct CountRows {
-  static constexpr int threads = 256;
+  static constexpr int threads = 256, batch = 4;
   const O* offsets;
   int64_t rows, nnz;
   int32_t base;
@@ -44,54 +44,78 @@ struct CountRows {
   __device__ void operator()() const {
     __shared__ unsigned long long histogram[classes], nonzeros[classes], extremes[3];
     const int thread = static_cast<int>(threadIdx.x);
+    const bool first_lane = (thread & 31) == 0;
     if (thread < classes) histogram[thread] = nonzeros[thread] = 0;
     if (thread < 3) extremes[thread] = thread == 0 ? none : 0;
     __syncthreads();
     unsigned long long shortest = none, longest = 0, empty = 0;
-    // Neighbours are mostly alike: a thread counts rows of one class at once.
+    // Neighbours are mostly alike: while 32 of them are of one class, each thread counts its own.
     int run_class = 0;
     unsigned long long run = 0, run_entries = 0;
-    const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
-    for (int64_t row = static_cast<int64_t>(blockIdx.x) * threads + thread; row < rows; row += stride) {
-      const int64_t from = static_cast<int64_t>(offsets[row]) - base,
-                    to = static_cast<int64_t>(offsets[row + 1]) - base;
-      if (from < 0 || to < from || to > nnz || (row == 0 && from != 0) || (row == rows - 1 && to != nnz)) {
+    const auto add_run = [&] {
+      const unsigned long long all = gpu::subgroup_sum(run, 32), entries = gpu::subgroup_sum(run_entries, 32);
+      if (first_lane && all != 0) {
+        atomicAdd(&histogram[run_class], all);
+        atomicAdd(&nonzeros[run_class], entries);
+      }
+      run = run_entries = 0;
+    };
+    const auto take = [&](int64_t row, O begin, O end) {
+      const int64_t from = static_cast<int64_t>(begin) - base, to = static_cast<int64_t>(end) - base;
+      bool good = row < rows;
+      if (good && (from < 0 || to < from || to > nnz || (row == 0 && from != 0) || (row == rows - 1 && to != nnz))) {
         atomicMin(&counts->first_bad_row, static_cast<unsigned long long>(row));
-        continue;
+        good = false;
       }
-      const unsigned long long length = static_cast<unsigned long long>(to - from);
+      const unsigned long long length = good ? static_cast<unsigned long long>(to - from) : 0;
       const int bin = length < 2 ? 0 : min(64 - __clzll(static_cast<long long>(length - 1)), classes - 1);
-      if (bin != run_class) {
-        if (run != 0) {
-          atomicAdd(&histogram[run_class], run);
-          atomicAdd(&nonzeros[run_class], run_entries);
-        }
-        run_class = bin;
-        run = run_entries = 0;
+      if (good) {
+        empty += length == 0;
+        shortest = min(shortest, length);
+        longest = max(longest, length);
       }
-      ++run;
-      run_entries += length;
-      empty += length == 0;
-      shortest = min(shortest, length);
-      longest = max(longest, length);
+      uint32_t open = gpu::ballot32(good);
+      if (open == 0) return;
+      const int leading = gpu::shuffle_from(bin, __ffs(static_cast<int>(open)) - 1, 32);
+      if (gpu::ballot32(good && bin == leading) == open) {
+        if (leading != run_class) {
+          add_run();
+          run_class = leading;
+        }
+        run += good;
+        run_entries += length;
+        return;
+      }
+      while (open != 0) {
+        const int one = gpu::shuffle_from(bin, __ffs(static_cast<int>(open)) - 1, 32);
+        const uint32_t same = gpu::ballot32(good && bin == one);
+        const unsigned long long entries = gpu::subgroup_sum(good && bin == one ? length : 0ull, 32);
+        if (first_lane) {
+          atomicAdd(&histogram[one], static_cast<unsigned long long>(__popc(same)));
+          atomicAdd(&nonzeros[one], entries);
+        }
+        open &= ~same;
+      }
+    };
+    const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
+    for (int64_t block = static_cast<int64_t>(blockIdx.x) * threads; block < rows; block += batch * stride) {
+      O begin[batch], end[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        const int64_t row = block + u * stride + thread;
+        begin[u] = row < rows ? offsets[row] : 0;
+        end[u] = row < rows ? offsets[row + 1] : 0;
+      }
+#pragma unroll
+      for (int u = 0; u < batch; ++u) take(block + u * stride + thread, begin[u], end[u]);
     }
-    // A warp that saw one class adds once.
-    const int first_class = gpu::shuffle_from(run_class, 0, 32);
-    if (gpu::ballot32(run_class == first_class) == 0xffffffffu) {
-      run = gpu::subgroup_sum(run, 32);
-      run_entries = gpu::subgroup_sum(run_entries, 32);
-      if ((thread & 31) != 0) run = 0;
-    }
-    if (run != 0) {
-      atomicAdd(&histogram[run_class], run);
-      atomicAdd(&nonzeros[run_class], run_entries);
-    }
+    add_run();
     for (int mask = 16; mask > 0; mask >>= 1) {
       shortest = min(shortest, gpu::shuffle_xor(shortest, mask, 32));
       longest = max(longest, gpu::shuffle_xor(longest, mask, 32));
     }
     empty = gpu::subgroup_sum(empty, 32);
-    if ((thread & 31) == 0) {
+    if (first_lane) {
       atomicMin(&extremes[0], shortest);
       atomicMax(&extremes[1], longest);
       atomicAdd(&extremes[2], empty);
