@@ -12,16 +12,16 @@
 
 namespace kkc::view_copy {
 
-inline constexpr int64_t short_side = 32;  // planes with a shorter side are copied by rows
-inline constexpr size_t rows_shared_bytes = size_t{52} << 10;
+inline constexpr int64_t short_side = 32;                      // planes with a shorter side are copied by rows
+inline constexpr size_t rows_shared_bytes = size_t{52} << 10;  // of copies by rows
 
 template <class Word>
 void transpose_tiles(Queue& queue, const Plane& plane, const Outer& outer, int64_t planes, Word* to, const Word* from) {
   using Kernel = TransposeTile<Word>;
-  const int64_t tiles_i = (plane.extent_i + Kernel::side - 1) / Kernel::side;
-  const int64_t tiles_j = (plane.extent_j + Kernel::side - 1) / Kernel::side;
+  const int64_t tiles_i = (plane.extent_i + Kernel::side_i - 1) / Kernel::side_i;
+  const int64_t tiles_j = (plane.extent_j + Kernel::side_j - 1) / Kernel::side_j;
   gpu::launch(queue, gpu::blocks_for(planes * tiles_i * tiles_j, 1), Kernel::threads, 0,
-              Kernel{to, from, plane, outer, tiles_i, tiles_j});
+              Kernel{to, from, plane, outer, static_cast<uint32_t>(tiles_i), static_cast<uint32_t>(tiles_j)});
 }
 
 template <class Word>
@@ -42,12 +42,12 @@ void transpose_rows(Queue& queue, const Plane& plane, const Outer& outer, int64_
   kernel.to_short = kernel.read_rows ? plane.destination_i : plane.destination_j;
   // Enough rows for many loads a thread, few enough for full occupancy.
   const size_t row_bytes = sizeof(Word) * static_cast<size_t>(kernel.pitch);
-  kernel.height = Kernel::threads;
-  while (row_bytes * static_cast<size_t>(kernel.height) > rows_shared_bytes) kernel.height /= 2;
-  while (row_bytes * static_cast<size_t>(kernel.height) * 2 <= rows_shared_bytes / 2) kernel.height *= 2;
-  kernel.blocks = (kernel.rows + kernel.height - 1) / kernel.height;
-  const size_t shared = row_bytes * static_cast<size_t>(kernel.height);
-  gpu::launch(queue, gpu::blocks_for(planes * kernel.blocks, 1), Kernel::threads, shared, kernel);
+  kernel.height_log2 = 8;
+  while (row_bytes << kernel.height_log2 > rows_shared_bytes) --kernel.height_log2;
+  while (row_bytes << (kernel.height_log2 + 1) <= rows_shared_bytes / 2) ++kernel.height_log2;
+  kernel.blocks = ((kernel.rows - 1) >> kernel.height_log2) + 1;
+  gpu::launch(queue, gpu::blocks_for(planes * kernel.blocks, 1), Kernel::threads, row_bytes << kernel.height_log2,
+              kernel);
 }
 
 template <class Dev, class Word>

@@ -24,44 +24,63 @@ struct Outer {
   }
 };
 
-/// Square tiles. Loads stand in registers before any of them is stored, to keep all in flight. Blocks follow one
-/// another along j, so that rows of the destination that begin anywhere in a cache line are completed in the L2 cache;
-/// tiles of narrow words go side by side as well, so that reads share the rows of memory.
-template <class Word, int edge = sizeof(Word) == 16 ? 32 : 64, int block = 256>
+/// Tiles. Loads stand in registers before any of them is stored, to keep all in flight. Blocks follow one
+/// another along j, so that rows of the destination that begin anywhere in a cache line are completed in the L2 cache.
+/// Whole tiles of runs, the usual case, are moved without a question about each word.
+template <class Word>
 struct TransposeTile {
-  static constexpr int threads = block, side = edge, pitch = side + 1;
-  static constexpr int lines = threads / side, passes = side / lines;
-  static constexpr int abreast = sizeof(Word) < 8 ? 8 : 1;
+  static constexpr int threads = sizeof(Word) <= 4 ? 512 : 256;
+  static constexpr int side_i = sizeof(Word) == 16 ? 32 : 64, side_j = sizeof(Word) <= 4 ? 128 : side_i;
+  static constexpr int reads = side_j * side_i / threads, writes = reads;  // of a thread
+  static constexpr int read_lines = threads / side_i, write_lines = threads / side_j;
 
   Word* to;
   const Word* from;
   Plane plane;
   Outer outer;
-  int64_t tiles_i, tiles_j;
+  uint32_t tiles_i, tiles_j;  // fewer than 2^31 together
 
   __device__ void operator()() const {
-    __shared__ Word tile[side][pitch];
-    const int x = static_cast<int>(threadIdx.x) % side, y = static_cast<int>(threadIdx.x) / side;
-    const int64_t index = blockIdx.x / (tiles_i * tiles_j), tile_index = blockIdx.x - index * (tiles_i * tiles_j);
-    const int64_t group = tile_index / (abreast * tiles_j), rest = tile_index - group * (abreast * tiles_j);
-    const int64_t left = tiles_i - group * abreast, wide = left < abreast ? left : abreast;
-    const int64_t first_j = rest / wide * side, first_i = (group * abreast + rest % wide) * side;
+    __shared__ Word tile[side_j][side_i + 1];
+    const int thread = static_cast<int>(threadIdx.x);
+    const int read_i = thread % side_i, read_j = thread / side_i, write_j = thread % side_j, write_i = thread / side_j;
+    const uint32_t row = blockIdx.x / tiles_j;  // of tiles
+    const int64_t first_j = static_cast<int64_t>(blockIdx.x - row * tiles_j) * side_j;
+    const uint32_t index = outer.rank == 0 ? 0 : row / tiles_i;
+    const int64_t first_i = static_cast<int64_t>(row - index * tiles_i) * side_i;
     int64_t offset_to = 0, offset_from = 0;
     outer.move(index, offset_to, offset_from);
     const int64_t rest_i = plane.extent_i - first_i, rest_j = plane.extent_j - first_j;
-    const Word* const source = from + offset_from + (first_i + x) * plane.source_i + (first_j + y) * plane.source_j;
-    Word* const target = to + offset_to + (first_i + y) * plane.destination_i + (first_j + x) * plane.destination_j;
+    const bool runs = plane.source_i == 1 && plane.destination_j == 1;
+    const int64_t at_i = first_i + read_i, at_j = first_j + write_j;
+    const Word* const source =
+        from + offset_from + (runs ? at_i : at_i * plane.source_i) + (first_j + read_j) * plane.source_j;
+    Word* const target =
+        to + offset_to + (runs ? at_j : at_j * plane.destination_j) + (first_i + write_i) * plane.destination_i;
 
-    Word held[passes];
+    Word held[reads];
+    const bool whole = rest_i >= side_i && rest_j >= side_j;
+    if (whole) {
 #pragma unroll
-    for (int p = 0; p < passes; ++p)
-      if (x < rest_i && y + p * lines < rest_j) held[p] = source[p * lines * plane.source_j];
+      for (int p = 0; p < reads; ++p) held[p] = source[p * read_lines * plane.source_j];
+    } else {
 #pragma unroll
-    for (int p = 0; p < passes; ++p) tile[y + p * lines][x] = held[p];
+      for (int p = 0; p < reads; ++p)
+        if (read_i < rest_i && read_j + p * read_lines < rest_j) held[p] = source[p * read_lines * plane.source_j];
+    }
+#pragma unroll
+    for (int p = 0; p < reads; ++p) tile[read_j + p * read_lines][read_i] = held[p];
     __syncthreads();
+    if (whole) {
 #pragma unroll
-    for (int p = 0; p < passes; ++p)
-      if (x < rest_j && y + p * lines < rest_i) target[p * lines * plane.destination_i] = tile[x][y + p * lines];
+      for (int p = 0; p < writes; ++p)
+        target[p * write_lines * plane.destination_i] = tile[write_j][write_i + p * write_lines];
+    } else {
+#pragma unroll
+      for (int p = 0; p < writes; ++p)
+        if (write_j < rest_j && write_i + p * write_lines < rest_i)
+          target[p * write_lines * plane.destination_i] = tile[write_j][write_i + p * write_lines];
+    }
   }
 };
 
@@ -77,13 +96,14 @@ struct TransposeRows {
   int64_t to_row, from_row;  // strides
   int64_t to_short, from_short;
   Outer outer;
-  int64_t blocks;  // a plane
-  int height;      // rows of a block: threads, or a multiple or a power-of-two part of it
+  int64_t blocks;   // a plane
+  int height_log2;  // rows of a block
   int width, pitch;
   Divider by_width;
   bool read_rows;  // the source's rows are runs; else the destination's
 
-  /// Moves words of the runs between memory at base and the tile.
+  /// Moves words between memory and the tile, in the order of the rows: move(offsets, places, there) for `unroll` words
+  /// of a thread at once, so that as many are under way.
   template <class Move>
   __device__ void by_rows(int64_t row_stride, int64_t short_stride, int here, const Move& move) const {
     const int count = here * width;
@@ -91,31 +111,34 @@ struct TransposeRows {
     for (int t = static_cast<int>(threadIdx.x); t < count; t += unroll * threads) {
       int64_t offsets[unroll];
       int places[unroll];
+      bool there[unroll];
 #pragma unroll
       for (int u = 0; u < unroll; ++u) {
         const int at = t + u * threads;
         const int row = static_cast<int>(by_width.quotient(static_cast<uint32_t>(at)));
         places[u] = at + row * (pitch - width);
         offsets[u] = packed ? at : row * row_stride + (at - row * width) * short_stride;
+        there[u] = at < count;
       }
-      move(offsets, places, (count - t + threads - 1) / threads);
+      move(offsets, places, there);
     }
   }
+  /// The same in the order of the columns.
   template <class Move>
   __device__ void by_columns(int64_t row_stride, int64_t short_stride, int here, const Move& move) const {
-    const int lanes = height < threads ? height : threads;
-    for (int row = static_cast<int>(threadIdx.x) % lanes; row < here; row += lanes) {
-      const int step = threads / lanes;
-      for (int c = static_cast<int>(threadIdx.x) / lanes; c < width; c += unroll * step) {
-        int64_t offsets[unroll];
-        int places[unroll];
+    const int count = width << height_log2;
+    for (int t = static_cast<int>(threadIdx.x); t < count; t += unroll * threads) {
+      int64_t offsets[unroll];
+      int places[unroll];
+      bool there[unroll];
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) {
-          offsets[u] = row * row_stride + (c + u * step) * short_stride;
-          places[u] = row * pitch + c + u * step;
-        }
-        move(offsets, places, (width - c + step - 1) / step);
+      for (int u = 0; u < unroll; ++u) {
+        const int at = t + u * threads, column = at >> height_log2, row = at - (column << height_log2);
+        places[u] = row * pitch + column;
+        offsets[u] = row * row_stride + column * short_stride;
+        there[u] = at < count && row < here;
       }
+      move(offsets, places, there);
     }
   }
 
@@ -124,24 +147,28 @@ struct TransposeRows {
     Word* const tile = reinterpret_cast<Word*>(shared);
     int64_t offset_to = 0, offset_from = 0;
     outer.move(blockIdx.x / blocks, offset_to, offset_from);
-    const int64_t first = blockIdx.x % blocks * height;
+    const int64_t height = int64_t{1} << height_log2, first = blockIdx.x % blocks * height;
     const int here = static_cast<int>(rows - first < height ? rows - first : height);
     const Word* const source = from + offset_from + first * from_row;
     Word* const target = to + offset_to + first * to_row;
 
-    const auto load = [&](const int64_t(&offsets)[unroll], const int(&places)[unroll], int count) {
+    const auto load = [&](const int64_t(&offsets)[unroll], const int(&places)[unroll], const bool(&there)[unroll]) {
       Word held[unroll];
 #pragma unroll
       for (int u = 0; u < unroll; ++u)
-        if (u < count) held[u] = source[offsets[u]];
+        if (there[u]) held[u] = source[offsets[u]];
 #pragma unroll
       for (int u = 0; u < unroll; ++u)
-        if (u < count) tile[places[u]] = held[u];
+        if (there[u]) tile[places[u]] = held[u];
     };
-    const auto store = [&](const int64_t(&offsets)[unroll], const int(&places)[unroll], int count) {
+    const auto store = [&](const int64_t(&offsets)[unroll], const int(&places)[unroll], const bool(&there)[unroll]) {
+      Word held[unroll];
 #pragma unroll
       for (int u = 0; u < unroll; ++u)
-        if (u < count) target[offsets[u]] = tile[places[u]];
+        if (there[u]) held[u] = tile[places[u]];
+#pragma unroll
+      for (int u = 0; u < unroll; ++u)
+        if (there[u]) target[offsets[u]] = held[u];
     };
     if (read_rows)
       by_rows(from_row, from_short, here, load);
