@@ -178,6 +178,75 @@ TEST_CASE("spmv: a row that several threads share", "[spmv]") {
   }
 }
 
+TEST_CASE("spmv: a dense row and column beside short rows, with many vectors", "[spmv]") {
+  using T = double;
+  constexpr int64_t rows = 5000;
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spmv", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    HostCsr<T> A;
+    A.rows = A.cols = rows;
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t column = 0; column < rows; ++column)
+        if (row == 0 || column == 0 || column == row) A.indices.push_back(column);
+      A.offsets.push_back(A.nnz());
+    }
+    A.values = random_vector<T>(random, A.indices.size());
+    int in_place = 0;
+    for (const std::string& implementation : implementations(device, "spmv"))
+      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+        for (const Lie lie : {Lie::left, Lie::left_padded, Lie::right})
+          for (const int64_t vectors : {2, 7}) {
+            SpmvCase<T> c;
+            c.implementation = implementation;
+            c.op = op;
+            c.vectors = vectors;
+            c.x_lie = c.y_lie = lie;
+            c.beta = -1.5;
+            c.values_kept = c.transpose_kept = implementation.find("kept") != std::string::npos;
+            INFO("seed " << seed() << ", " << name(device) << ", " << c.text());
+            const auto wrong = run_case(ctx, c, A, random);
+            if (wrong) REQUIRE(*wrong == "");
+            in_place += wrong && implementation == "gpu_multi_col";
+          }
+    if (is_gpu(device)) CHECK(in_place == 4);
+  }
+}
+
+TEST_CASE("spmv: dictionaries of row patterns up to their size", "[spmv]") {
+  using T = double;
+  constexpr int64_t rows = 6000;
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spmv", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    for (const int64_t patterns : {1, 3, 700, 1100}) {
+      HostCsr<T> A;
+      A.rows = rows;
+      A.cols = rows + 2000;
+      for (int64_t row = 0; row < rows; ++row) {
+        A.indices.push_back(row);
+        A.indices.push_back(row + 1 + row % patterns);
+        A.offsets.push_back(A.nnz());
+      }
+      A.values = random_vector<T>(random, A.indices.size());
+      SpmvCase<T> c;
+      c.implementation = "gpu_row_pattern";
+      INFO("seed " << seed() << ", " << name(device) << ", " << patterns << " patterns");
+      const auto wrong = run_case(ctx, c, A, random);
+      CHECK(wrong.has_value() == (patterns <= 1024));
+      if (wrong) CHECK(*wrong == "");
+      // With a row of its own here and there.
+      for (int64_t row = 100; row < rows; row += 1500)
+        A.indices[static_cast<size_t>(2 * row + 1)] += 1999 - row % patterns;
+      const auto mixed = run_case(ctx, c, A, random);
+      CHECK(mixed.has_value() == (patterns <= 1024));
+      if (mixed) CHECK(*mixed == "");
+    }
+  }
+}
+
 TEST_CASE("spmv: every implementation on the benchmark's matrices", "[spmv]") {
   using T = double;
   for (const kkc_device_t device : devices()) {

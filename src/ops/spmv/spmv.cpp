@@ -158,6 +158,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix
   state->kernel = std::move(made.kernel);
   state->A = PlannedMatrix(queue, desc.A, parsed.checked);
   state->desc = std::move(desc);
+  state->desc.findings = {};
   state->desc.A = state->A.ref();
   state->desc.x.data = state->desc.y.data = nullptr;
   log(LogLevel::info, "spmv plan: ", state->implementation->name, " (", state->why, ")");

@@ -14,6 +14,18 @@
 
 namespace kkc::spmv {
 
+/// What an implementation found out about a pattern.
+class Findings {
+ public:
+  virtual ~Findings() = default;
+};
+
+/// Kept from one candidate's look at the pattern for those asked next, and for make().
+struct SharedFindings {
+  std::shared_ptr<Findings> patterns;    // of rows and columns
+  std::shared_ptr<Findings> compressed;  // columns in fewer bits
+};
+
 /// Everything an implementation may decide on; the pattern's arrays are valid during make() only.
 struct Desc {
   Op op;
@@ -27,6 +39,7 @@ struct Desc {
   bool device_scalars;
   int64_t max_workspace;                 // bytes; -1: no bound
   std::shared_ptr<const Memory> memory;  // for plan data
+  mutable SharedFindings findings;       // of A; gone when the plan is made
 };
 
 struct Args {

@@ -9,25 +9,46 @@ namespace kkc::spmv {
 namespace gpu_parts {
 
 template <class I, class O>
-CompressColumns<I, O> compression(const Desc& desc, const Buffer& wide) {
-  return {offsets_of<O>(desc.A), columns_of<I>(desc.A), nullptr, nullptr, wide.as<int32_t>()};
+struct NearFindings final : Findings {
+  Buffer near, bases;
+  bool fits = false;
+
+  NearFindings(const Desc& desc, Queue& queue)
+      : near(device_array<uint16_t>(desc, desc.A.nnz)), bases(device_array<I>(desc, (desc.A.rows + 31) / 32)) {
+    Buffer wide = device_array<int32_t>(desc, 1);
+    fill_words(queue, wide, 0);
+    CompressColumns<I, O> compress{offsets_of<O>(desc.A), columns_of<I>(desc.A), bases.as<I>(),
+                                   near.as<uint16_t>(),   wide.as<int32_t>(),    1};
+    // First some groups of rows: most matrices that do not fit are given up there.
+    const unsigned all = gpu::blocks_for(desc.A.rows, 32);
+    constexpr unsigned some = 128;
+    if (all > 4 * some) {
+      compress.every = static_cast<int32_t>(all / some);
+      gpu::launch(queue, some, compress.threads, 0, compress);
+      compress.every = 1;
+    }
+    gpu::launch(queue, std::min(all, static_cast<unsigned>(16 * queue.concurrency())), compress.threads, 0, compress);
+    fits = read_back<int32_t>(queue, wide.data()) == 0;
+  }
+};
+
+/// Once a plan.
+template <class I, class O>
+NearFindings<I, O>& find_near(const Desc& desc, Queue& queue) {
+  auto& kept = desc.findings.compressed;
+  if (kept == nullptr) kept = std::make_shared<NearFindings<I, O>>(desc, queue);
+  return static_cast<NearFindings<I, O>&>(*kept);
 }
 
 template <class T, class I, class O>
 class CompressedKernel final : public Kernel {
  public:
   CompressedKernel(const Desc& desc, Queue& queue)
-      : scaling_(queue),
-        launcher_(desc, queue),
-        conjugate_(conjugates_values(desc)),
-        near_(device_array<uint16_t>(desc, desc.A.nnz)),
-        bases_(device_array<I>(desc, (desc.A.rows + 31) / 32)) {
-    Buffer wide = device_array<int32_t>(desc, 1);
-    fill_words(queue, wide, 0);
-    auto compress = compression<I, O>(desc, wide);
-    compress.bases = bases_.template as<I>();
-    compress.near = near_.template as<uint16_t>();
-    gpu::launch(queue, gpu::blocks_for(desc.A.rows, 32), compress.threads, 0, compress);
+      : scaling_(queue), launcher_(desc, queue), conjugate_(conjugates_values(desc)) {
+    NearFindings<I, O>& found = find_near<I, O>(desc, queue);
+    near_ = std::move(found.near);
+    bases_ = std::move(found.bases);
+    desc.findings.compressed = nullptr;
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -55,14 +76,12 @@ inline std::string compressed_unsupported(const Desc& desc) {
   if (irregular(desc)) return "rows are too uneven";
   return refused(
       [&](Queue& queue) {
-        Buffer wide = device_array<int32_t>(desc, 1);
-        fill_words(queue, wide, 0);
+        bool fits = false;
         dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto p) {
           using P = decltype(p);
-          const auto count = compression<typename P::ordinal, typename P::offset>(desc, wide);
-          gpu::launch(queue, gpu::blocks_for(desc.A.rows, 32), count.threads, 0, count);
+          fits = find_near<typename P::ordinal, typename P::offset>(desc, queue).fits;
         });
-        return read_back<int32_t>(queue, wide.data()) == 0 ? "" : "columns of 32 rows span more than 16 bits";
+        return fits ? "" : "columns of 32 rows span more than 16 bits";
       },
       desc);
 }

@@ -44,11 +44,30 @@ struct FillWords {
   }
 };
 
-inline void fill_words(Queue& queue, const Buffer& buffer, uint32_t value) {
-  const int64_t count = static_cast<int64_t>(buffer.bytes() / 4);
+inline void fill_words(Queue& queue, const Buffer& buffer, uint32_t value, size_t bytes) {
+  const int64_t count = static_cast<int64_t>(bytes / 4);
   gpu::launch(queue, std::min(gpu::blocks_for(count, 1024), 4096u), FillWords::threads, 0,
               FillWords{buffer.as<uint32_t>(), count, value});
 }
+
+inline void fill_words(Queue& queue, const Buffer& buffer, uint32_t value) {
+  fill_words(queue, buffer, value, buffer.bytes());
+}
+
+/// Places of several arrays in one allocation: allocations cost more than kernels' launches.
+class Parts {
+ public:
+  template <class T>
+  size_t add(int64_t count) {
+    const size_t at = bytes_;
+    bytes_ += (static_cast<size_t>(count) * sizeof(T) + 255) / 256 * 256;
+    return at;
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
 
 template <class F>
 void launch_over(Queue& queue, int64_t items, const F& f, size_t shared_bytes = 0) {
@@ -217,27 +236,31 @@ class RowPlan {
     longs_.segment = segment;
     longs_.longest_short = longest_short;
     if (long_count == 0 && !with_bins) return;
-    rows_ = device_array<I>(desc, long_count);
-    firsts_ = device_array<int32_t>(desc, long_count);
-    owners_ = device_array<int32_t>(desc, longs_.segments);
-    if (with_bins) permutation_ = device_array<I>(desc, first);
-    Buffer counters = device_array<uint64_t>(desc, max_bins + 1);
-    fill_words(queue, counters, 0);
-    if (long_count > 0) fill_words(queue, owners_, 0xffffffffu);
-    sort.permutation = permutation_.template as<I>();
-    sort.cursors = counters.as<unsigned long long>();
-    sort.rows = rows_.template as<I>();
-    sort.firsts = firsts_.template as<int32_t>();
-    sort.owners = owners_.template as<int32_t>();
-    sort.counts = reinterpret_cast<int32_t*>(sort.cursors + max_bins);
-    launch_over(queue, desc.A.rows, sort);
+    // One allocation; what must be zero comes first.
+    Parts parts;
+    const size_t cursors = parts.add<unsigned long long>(max_bins), counts = parts.add<int32_t>(2),
+                 tickets = parts.add<uint32_t>(long_count), owners = parts.add<int32_t>(longs_.segments),
+                 zero_bytes = parts.bytes(), rows_at = parts.add<I>(long_count),
+                 firsts = parts.add<int32_t>(long_count), permutation = parts.add<I>(with_bins ? first : 0);
+    arrays_ = Buffer(desc.memory, Space::device, parts.bytes());
+    fill_words(queue, arrays_, 0, zero_bytes);
+    char* data = arrays_.as<char>();
+    permutation_ = with_bins ? reinterpret_cast<I*>(data + permutation) : nullptr;
+    sort.permutation = permutation_;
+    sort.cursors = reinterpret_cast<unsigned long long*>(data + cursors);
+    sort.counts = reinterpret_cast<int32_t*>(data + counts);
+    sort.rows = reinterpret_cast<I*>(data + rows_at);
+    sort.firsts = reinterpret_cast<int32_t*>(data + firsts);
+    sort.owners = reinterpret_cast<int32_t*>(data + owners);
+    gpu::launch(queue, gpu::blocks_for(desc.A.rows, sort.rows_a_block), sort.threads, 0, sort);
     longs_.rows = sort.rows;
     longs_.firsts = sort.firsts;
     longs_.owners = sort.owners;
+    longs_.tickets = reinterpret_cast<uint32_t*>(data + tickets);
   }
 
   const LongRows<I>& longs() const { return longs_; }
-  const I* permutation() const { return permutation_.template as<I>(); }
+  const I* permutation() const { return permutation_; }
 
   /// Bins, longest rows first, behind the segments' blocks; returns the number of blocks.
   template <class F>
@@ -263,7 +286,8 @@ class RowPlan {
   }
 
  private:
-  Buffer rows_, firsts_, owners_, permutation_;
+  Buffer arrays_;
+  I* permutation_ = nullptr;
   LongRows<I> longs_{};
   std::array<Bin, max_bins> bins_{};
   std::array<int32_t, max_bins> longest_{};

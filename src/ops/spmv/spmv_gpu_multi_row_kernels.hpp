@@ -26,6 +26,26 @@ __device__ inline void multiply_add(const T& a, const Pack<T, V>& x, Pack<T, V>&
   for (int i = 0; i < V; ++i) sum.e[i] = gpu::multiply_add(a, x.e[i], sum.e[i]);
 }
 
+/// y = beta y + alpha sum for V vectors of a row of Y.
+template <class T, int V>
+__device__ inline void store_pack(const Vectors<T>& v, int64_t row, int64_t vector, const Pack<T, V>& sum,
+                                  const T& alpha, const T& beta) {
+  T* y = v.y + row * v.y_row;
+  if constexpr (V == 1) {
+    update(y[vector * v.y_vector], sum.e[0], alpha, beta);
+  } else if (v.y_vector != 1) {
+#pragma unroll
+    for (int i = 0; i < V; ++i) update(y[(vector + i) * v.y_vector], sum.e[i], alpha, beta);
+  } else {
+    auto* place = reinterpret_cast<Pack<T, V>*>(y + vector);
+    Pack<T, V> old{};
+    if (!is_zero(beta)) old = *place;
+#pragma unroll
+    for (int i = 0; i < V; ++i) update(old.e[i], sum.e[i], alpha, beta);
+    *place = old;
+  }
+}
+
 /// Many vectors, V neighbours of a row of X a lane and 2^lanes_log2 lanes a row of A; grid.y counts slabs of vectors.
 template <class T, class I, class O, int V, int Threads, int Batch>
 struct MultiRow {
@@ -110,20 +130,7 @@ struct MultiRow {
         }
         for (; i < last_entry; ++i) multiply_add(values[i], load(indices[i], vector), sum);
       }
-      T* y = v.y + row * v.y_row;
-      if constexpr (V == 1) {
-        update(y[vector * v.y_vector], sum.e[0], alpha, beta);
-      } else if (v.y_vector != 1) {
-#pragma unroll
-        for (int i = 0; i < V; ++i) update(y[(vector + i) * v.y_vector], sum.e[i], alpha, beta);
-      } else {
-        auto* place = reinterpret_cast<Pack<T, V>*>(y + vector);
-        Pack<T, V> old{};
-        if (!is_zero(beta)) old = *place;
-#pragma unroll
-        for (int i = 0; i < V; ++i) update(old.e[i], sum.e[i], alpha, beta);
-        *place = old;
-      }
+      store_pack(v, row, vector, sum, alpha, beta);
     }
   }
 };

@@ -13,6 +13,7 @@ using gpu::add;
 using gpu::atomic_add;
 using gpu::conjugate_if;
 using gpu::is_zero;
+using gpu::load_fresh;
 using gpu::load_once;
 using gpu::multiply;
 using gpu::multiply_add;
@@ -24,6 +25,16 @@ struct Rows {
   int64_t rows;
   int32_t base;
   bool conjugate;
+
+  __device__ int64_t begin(int64_t row) const { return static_cast<int64_t>(offsets[row]) - base; }
+};
+
+/// Offsets alone, for kernels that read no values.
+template <class O>
+struct Offsets {
+  const O* offsets;
+  int64_t rows;
+  int32_t base;
 
   __device__ int64_t begin(int64_t row) const { return static_cast<int64_t>(offsets[row]) - base; }
 };

@@ -1,137 +1,175 @@
 // The dictionaries of row and column patterns of a plan, and the question whether a matrix has them.
 #pragma once
 
-#include <cstddef>
-
 #include "spmv_gpu_driver.hpp"
 #include "spmv_gpu_pattern_plan_kernels.hpp"
 
 namespace kkc::spmv::gpu_parts {
 
-inline int hash_lanes_log2(const Desc& desc) {
+inline int pattern_lanes_log2(const Desc& desc) {
   const double mean = mean_row(desc);
-  return mean > 48 ? 4 : mean > 12 ? 2 : 0;
+  return mean > 48 ? 3 : mean > 12 ? 2 : 0;
 }
 
-/// Hashes rows into the table: first some, which suffices to give most matrices without patterns up.
+/// A grid that stays on the device, whose turns keep their place in matrices of 2, 3, 4 or 6 unknowns a node.
+inline unsigned resident_grid(const Queue& queue, int64_t turns) {
+  constexpr int64_t unknowns = 12;
+  const int64_t most = 6 * int64_t{queue.concurrency()};
+  return static_cast<unsigned>(turns < most ? turns : std::max(most / unknowns, int64_t{1}) * unknowns);
+}
+
+/// Rows' patterns: known() tells whether there are few enough.
 template <class I, class O>
-void hash_rows(const Desc& desc, Queue& queue, const Buffer& table, const Buffer& slots) {
-  fill_words(queue, table, 0);
-  HashRows<I, O> hash{offsets_of<O>(desc.A), columns_of<I>(desc.A), table.as<PatternTable>(),
-                      slots.as<uint16_t>(),  hash_lanes_log2(desc), 1};
-  const unsigned all = gpu::blocks_for(desc.A.rows << hash.lanes_log2, hash.threads);
-  constexpr unsigned some = 64;
-  if (all > 4 * some) {
-    hash.every = static_cast<int32_t>(all / some);
-    gpu::launch(queue, some, hash.threads, 0, hash);
-    hash.every = 1;
-  }
-  gpu::launch(queue, all, hash.threads, 0, hash);
-}
-
-/// What the host needs of a table.
-struct PatternFacts {
-  unsigned long long left_out;
-  int32_t abandoned, used, patterns, relative, longest;
-};
-
-inline PatternFacts facts_of(Queue& queue, const Buffer& table) {
-  static_assert(offsetof(PatternTable, longest) + 4 - offsetof(PatternTable, left_out) <= sizeof(PatternFacts));
-  PatternFacts facts{};
-  queue.copy(&facts, table.as<char>() + offsetof(PatternTable, left_out),
-             offsetof(PatternTable, longest) + 4 - offsetof(PatternTable, left_out));
-  queue.synchronize();
-  return facts;
-}
-
-/// Rows' patterns, and columns' patterns too when asked for.
-template <class I, class O>
-class PatternPlan {
+class RowPatterns {
  public:
-  PatternPlan(const Desc& desc, Queue& queue, bool with_columns) {
-    const int64_t rows = desc.A.rows, cols = desc.A.cols;
-    table_ = device_array<PatternTable>(desc, 1);
-    ids_ = device_array<uint16_t>(desc, rows);
-    groups_ = device_array<RowGroup>(desc, (rows + 31) / 32);
-    lists_ = device_array<int32_t>(desc, 2 * pattern_slots);
-    relative_ = device_array<int32_t>(desc, max_relative);
-    PatternTable* table = table_.as<PatternTable>();
-    int32_t *starts = lists_.as<int32_t>(), *lengths = starts + pattern_slots;
-    const Offsets<O> A = offsets_of<O>(desc.A);
-    const PlainColumns<I> columns = columns_of<I>(desc.A);
-    hash_rows<I, O>(desc, queue, table_, ids_);
-    gpu::launch(queue, 1, CopyPatterns<I, O>::threads, 0,
-                CopyPatterns<I, O>{A, columns, table, starts, lengths, relative_.as<int32_t>()});
-    launch_over(queue, rows,
-                CheckPatterns<I, O>{A, columns, table, relative_.as<int32_t>(), ids_.as<uint16_t>(),
-                                    groups_.as<RowGroup>(), hash_lanes_log2(desc)});
-    if (with_columns) {
-      Buffer diagonals = device_array<DiagonalTable>(desc, 1),
-             positions = device_array<int32_t>(desc, max_patterns * max_diagonals);
-      column_table_ = device_array<PatternTable>(desc, 1);
-      column_ids_ = device_array<uint16_t>(desc, cols);
-      column_lists_ = device_array<int32_t>(desc, 2 * pattern_slots);
-      entries_ = device_array<ColumnEntry>(desc, max_relative);
-      fill_words(queue, diagonals, 0);
-      fill_words(queue, positions, 0xffffffffu);
-      fill_words(queue, column_table_, 0);
-      auto* known = diagonals.as<DiagonalTable>();
-      const ColumnReader reader{ids_.as<uint16_t>(), positions.as<int32_t>(), known, rows};
-      PatternTable* column_table = column_table_.as<PatternTable>();
-      int32_t* column_starts = column_lists_.as<int32_t>();
-      gpu::launch(queue, 1, CollectDiagonals::threads, 0, CollectDiagonals{table, relative_.as<int32_t>(), known});
-      gpu::launch(queue, max_patterns, PlacePatterns::threads, 0,
-                  PlacePatterns{table, starts, lengths, relative_.as<int32_t>(), known, positions.as<int32_t>()});
-      launch_over(queue, cols, HashColumns{reader, column_table, column_ids_.as<uint16_t>(), cols});
-      gpu::launch(
-          queue, 1, CopyColumns::threads, 0,
-          CopyColumns{reader, column_table, column_starts, column_starts + pattern_slots, entries_.as<ColumnEntry>()});
-      launch_over(queue, cols,
-                  CheckColumns{reader, column_table, entries_.as<ColumnEntry>(), column_ids_.as<uint16_t>(), cols});
-      const auto table_facts = read_back<DiagonalTable>(queue, known);
-      columns_known_ =
-          table_facts.count > 0 && table_facts.repeated == 0 && facts_of(queue, column_table_).abandoned == 0;
-    }
-    facts_ = facts_of(queue, table_);
+  RowPatterns(const Desc& desc, Queue& queue) {
+    const int64_t rows = desc.A.rows;
+    Parts parts;
+    const size_t table_at = parts.add<PatternTable>(1), zero_bytes = parts.bytes(),
+                 groups_at = parts.add<RowGroup>((rows + 31) / 32), starts_at = parts.add<int32_t>(pattern_slots),
+                 lengths_at = parts.add<int32_t>(pattern_slots), relative_at = parts.add<int32_t>(max_relative),
+                 ids_at = parts.add<uint16_t>(rows);
+    arrays_ = Buffer(desc.memory, Space::device, parts.bytes());
+    fill_words(queue, arrays_, 0, zero_bytes);
+    char* data = arrays_.as<char>();
+    table_ = reinterpret_cast<PatternTable*>(data + table_at);
+    auto* groups = reinterpret_cast<RowGroup*>(data + groups_at);
+    auto* starts = reinterpret_cast<int32_t*>(data + starts_at);
+    auto* lengths = reinterpret_cast<int32_t*>(data + lengths_at);
+    auto* relative = reinterpret_cast<int32_t*>(data + relative_at);
+    auto* ids = reinterpret_cast<uint16_t*>(data + ids_at);
+    patterns_ = {groups, ids, starts, relative};
+    FindPatterns<I, O> find{offsets_of<O>(desc.A), columns_of<I>(desc.A), table_, ids, pattern_lanes_log2(desc), true};
+    const int64_t turns = gpu::blocks_for(rows << find.lanes_log2, find.threads);
+    // First some rows: most matrices without patterns are given up there, and the others' table is nearly full.
+    constexpr unsigned some = 64;
+    if (turns > 4 * some) gpu::launch(queue, some, find.threads, 0, find);
+    find.sample = false;
+    gpu::launch(queue, resident_grid(queue, turns), find.threads, 0, find);
+    launch_over(queue, rows, DescribeRows<I, O>{find.A, find.columns, table_, ids, groups, starts, lengths, relative});
+    facts_ = read_back<PatternFacts>(queue, &table_->facts);
   }
 
-  bool columns_known() const { return columns_known_ && facts_.abandoned == 0 && facts_.left_out == 0; }
-  const PatternFacts& facts() const { return facts_; }
-
-  Patterns patterns() const {
-    return {groups_.as<RowGroup>(), ids_.as<uint16_t>(), lists_.as<int32_t>(), relative_.as<int32_t>()};
-  }
-  ColumnPatterns column_patterns() const {
-    return {column_ids_.as<uint16_t>(), column_lists_.as<int32_t>(), column_lists_.as<int32_t>() + pattern_slots,
-            entries_.as<ColumnEntry>()};
-  }
-
+  bool known() const { return facts_.abandoned == 0; }
+  bool complete() const { return known() && facts_.left_out == 0; }
+  const Patterns& patterns() const { return patterns_; }
+  const PatternTable* table() const { return table_; }
   void describe(Info& info) const {
     info.add("patterns", int64_t{facts_.patterns});
-    info.add("plan_bytes", static_cast<int64_t>(table_.bytes() + ids_.bytes() + groups_.bytes() + lists_.bytes() +
-                                                relative_.bytes() + column_table_.bytes() + column_ids_.bytes() +
-                                                column_lists_.bytes() + entries_.bytes()));
+    info.add("plan_bytes", static_cast<int64_t>(arrays_.bytes()));
   }
 
  private:
-  Buffer table_, ids_, groups_, lists_, relative_;
-  Buffer column_table_, column_ids_, column_lists_, entries_;
+  Buffer arrays_;
+  PatternTable* table_ = nullptr;
+  Patterns patterns_{};
   PatternFacts facts_{};
-  bool columns_known_ = false;
 };
 
-/// "", or why the matrix has no dictionary of row patterns. One look at the columns, short where there is none.
-inline std::string no_patterns(const Desc& desc) {
+/// Columns' patterns, from the rows'.
+template <class I, class O>
+class ColumnPatternPlan {
+ public:
+  ColumnPatternPlan(const Desc& desc, Queue& queue, const RowPatterns<I, O>& rows) {
+    const int64_t cols = desc.A.cols;
+    Parts parts;
+    const size_t table_at = parts.add<PatternTable>(1), zero_bytes = parts.bytes(),
+                 starts_at = parts.add<int32_t>(pattern_slots), lengths_at = parts.add<int32_t>(pattern_slots),
+                 entries_at = parts.add<ColumnEntry>(max_relative), ids_at = parts.add<uint16_t>(cols);
+    arrays_ = Buffer(desc.memory, Space::device, parts.bytes());
+    char* data = arrays_.as<char>();
+    auto* table = reinterpret_cast<PatternTable*>(data + table_at);
+    auto* starts = reinterpret_cast<int32_t*>(data + starts_at);
+    auto* lengths = reinterpret_cast<int32_t*>(data + lengths_at);
+    auto* entries = reinterpret_cast<ColumnEntry*>(data + entries_at);
+    auto* ids = reinterpret_cast<uint16_t*>(data + ids_at);
+    patterns_ = {ids, starts, lengths, entries};
+    Parts temporary;
+    const size_t known_at = temporary.add<DiagonalTable>(1), known_bytes = temporary.bytes(),
+                 positions_at = temporary.add<int16_t>(int64_t{pattern_slots} * max_diagonals);
+    const Buffer scratch(desc.memory, Space::device, temporary.bytes());
+    auto* known = reinterpret_cast<DiagonalTable*>(scratch.as<char>() + known_at);
+    auto* positions = reinterpret_cast<int16_t*>(scratch.as<char>() + positions_at);
+    fill_words(queue, arrays_, 0, zero_bytes);
+    fill_words(queue, scratch, 0, known_bytes);
+    const Patterns& of_rows = rows.patterns();
+    const ColumnReader reader{of_rows.ids, positions, known, desc.A.rows};
+    gpu::launch(queue, 1, CollectDiagonals::threads, 0, CollectDiagonals{rows.table(), of_rows.relative, known});
+    gpu::launch(queue, pattern_slots, PlacePatterns::threads, 0,
+                PlacePatterns{rows.table(), of_rows.relative, known, positions});
+    gpu::launch(queue, resident_grid(queue, gpu::blocks_for(cols, FindColumns::threads)), FindColumns::threads, 0,
+                FindColumns{reader, rows.table(), table, ids, cols});
+    gpu::launch(queue, pattern_slots, CopyColumns::threads, 0, CopyColumns{reader, table, starts, lengths, entries});
+    const auto found = read_back<DiagonalTable>(queue, known);
+    facts_ = read_back<PatternFacts>(queue, &table->facts);
+    known_ = rows.complete() && found.count > 0 && found.repeated == 0 && facts_.abandoned == 0;
+  }
+
+  bool known() const { return known_; }
+  int32_t longest() const { return facts_.longest; }
+  const ColumnPatterns& patterns() const { return patterns_; }
+  void describe(Info& info) const {
+    info.add("patterns", int64_t{facts_.patterns});
+    info.add("plan_bytes", static_cast<int64_t>(arrays_.bytes()));
+  }
+
+ private:
+  Buffer arrays_;
+  ColumnPatterns patterns_{};
+  PatternFacts facts_{};
+  bool known_ = false;
+};
+
+// ---- what a plan's candidates share ----
+
+template <class I, class O>
+struct PatternFindings final : Findings {
+  std::string no_rows, no_columns;  // why not
+  std::shared_ptr<const RowPatterns<I, O>> rows;
+  std::shared_ptr<const ColumnPatternPlan<I, O>> columns;
+};
+
+/// Rows' patterns are looked for once a plan; columns' only when asked.
+template <class I, class O>
+const PatternFindings<I, O>& find_patterns(const Desc& desc, Queue& queue, bool with_columns) {
+  auto& kept = desc.findings.patterns;
+  if (kept == nullptr) {
+    auto found = std::make_shared<PatternFindings<I, O>>();
+    auto rows = std::make_shared<const RowPatterns<I, O>>(desc, queue);
+    if (rows->known())
+      found->rows = std::move(rows);
+    else
+      found->no_rows = "rows have too many different patterns";
+    kept = std::move(found);
+  }
+  auto& found = static_cast<PatternFindings<I, O>&>(*kept);
+  if (with_columns && found.columns == nullptr && found.no_columns.empty()) {
+    std::shared_ptr<const ColumnPatternPlan<I, O>> columns;
+    if (found.rows != nullptr) columns = std::make_shared<const ColumnPatternPlan<I, O>>(desc, queue, *found.rows);
+    if (columns != nullptr && columns->known())
+      found.columns = std::move(columns);
+    else
+      found.no_columns = found.rows == nullptr
+                             ? found.no_rows
+                             : "columns have too many different patterns, or a row names a column twice";
+  }
+  return found;
+}
+
+/// "", or why the matrix has no dictionary of patterns.
+inline std::string no_patterns(const Desc& desc, bool of_columns = false) {
   if (desc.A.nnz == 0) return "there is nothing to look up";
   if (desc.rows.longest > longest_pattern || irregular(desc)) return "rows are too uneven";
+  if (desc.A.rows > most_items || desc.A.cols > most_items) return "there are too many rows or columns";
   return refused(
       [&](Queue& queue) {
-        Buffer table = device_array<PatternTable>(desc, 1), slots = device_array<uint16_t>(desc, desc.A.rows);
+        std::string reason;
         dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto p) {
           using P = decltype(p);
-          hash_rows<typename P::ordinal, typename P::offset>(desc, queue, table, slots);
+          const auto& found = find_patterns<typename P::ordinal, typename P::offset>(desc, queue, of_columns);
+          reason = of_columns ? found.no_columns : found.no_rows;
         });
-        return facts_of(queue, table).abandoned == 0 ? "" : "rows have too many different patterns";
+        return reason;
       },
       desc);
 }

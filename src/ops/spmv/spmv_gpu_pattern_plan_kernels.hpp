@@ -1,6 +1,6 @@
-// Builds dictionaries of row and column patterns on the device: rows are hashed, hashes meet in a small table, one row
-// of each stands for its pattern, and every row is compared with the pattern it was given. Matrices with many patterns
-// are given up early.
+// Builds dictionaries of row and column patterns on the device in one pass: a small table names one row for each
+// pattern, found by a hash, and every row is compared with the row that stands for it, so hashes that collide do no
+// harm. Matrices with many patterns are given up early.
 #pragma once
 
 #include "spmv_gpu_plan_kernels.hpp"
@@ -15,18 +15,24 @@ inline constexpr int max_relative = 1 << 16;  // entries of all patterns togethe
 inline constexpr int max_diagonals = 512;
 inline constexpr int longest_pattern = 2048;
 
-/// What the passes find, in device memory; zero at first.
-struct PatternTable {
-  unsigned long long keys[pattern_slots];  // 0: free
-  long long items[pattern_slots];          // a row or column of this hash
-  int32_t lengths[pattern_slots];
-  int32_t starts[pattern_slots];   // -1: left out
-  int32_t numbers[pattern_slots];  // of the pattern, -1: left out
-  unsigned long long left_out;     // entries in rows without a pattern, once compared
-  int32_t abandoned;               // too many patterns
-  int32_t used, patterns, relative, longest;
-  int32_t listed;  // entries of all patterns so far
+/// What the host needs of a table.
+struct PatternFacts {
+  unsigned long long left_out;          // entries in rows without a pattern
+  int32_t abandoned;                    // too many patterns
+  int32_t patterns, longest, relative;  // relative: entries of all patterns
 };
+
+/// What a pass finds, in device memory; zero at first. A pattern's id is its slot.
+struct PatternTable {
+  /// 0: free; else 24 bits of a hash and 1 + the row or column that stands for the pattern, of 40 bits.
+  unsigned long long words[pattern_slots];
+  int32_t lengths[pattern_slots];
+  int32_t starts[pattern_slots];  // among the entries of all patterns
+  PatternFacts facts;
+};
+inline constexpr int64_t most_items = (int64_t{1} << 40) - 2;
+inline constexpr unsigned long long item_bits = (1ull << 40) - 1;
+inline constexpr unsigned long long abandoned_word = ~0ull;  // no item's
 
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA'14, figure 14.
 __device__ inline unsigned long long mix(unsigned long long x) {
@@ -35,189 +41,217 @@ __device__ inline unsigned long long mix(unsigned long long x) {
   return x ^ (x >> 31);
 }
 
-__device__ inline bool is_abandoned(const PatternTable& table) {
-  return *const_cast<const volatile int32_t*>(&table.abandoned) != 0;
+/// What other blocks of this launch found as well.
+__device__ inline bool is_abandoned_now(const PatternTable& table) { return load_fresh(&table.facts.abandoned) != 0; }
+/// What earlier launches found.
+__device__ inline bool is_abandoned(const PatternTable& table) { return table.facts.abandoned != 0; }
+
+/// Whether `condition` holds in all of a subgroup's lanes, at most 16.
+__device__ inline bool all_of(bool condition, int lanes) {
+  const uint32_t there = gpu::ballot32(condition), lane = threadIdx.x & 31u;
+  const uint32_t mine = ((1u << lanes) - 1) << (lane & ~static_cast<uint32_t>(lanes - 1));
+  return (there & mine) == mine;
 }
 
-/// The slot of a key, new or known; -1 and the table abandoned when there is no room.
-__device__ inline int find_slot(PatternTable& table, unsigned long long key, int64_t item, int32_t length) {
+/// By all 32 neighbours together: the slot of `item`, whose hash and length they know, new or known; -1 and the table
+/// abandoned when there is no room. `seen` is the block's copy of the words, which saves most questions to the one
+/// table that all blocks share; `same(other)` compares items.
+template <class Same>
+__device__ inline int find_slot32(PatternTable& table, unsigned long long* seen, unsigned long long hash, int64_t item,
+                                  int32_t length, int64_t& representative, const Same& same) {
+  const unsigned long long tag = hash >> 40, word = tag << 40 | static_cast<unsigned long long>(item + 1);
+  const bool first = (threadIdx.x & 31) == 0;
   for (int probe = 0; probe < pattern_probes; ++probe) {
-    const int slot = static_cast<int>((key + static_cast<unsigned>(probe)) & (pattern_slots - 1));
-    unsigned long long found = table.keys[slot];
-    if (found != key && is_abandoned(table)) return -1;
-    if (found != key) found = atomicCAS(&table.keys[slot], 0ull, key);
-    if (found == 0) {
-      table.items[slot] = item;
-      table.lengths[slot] = length;
-      if (atomicAdd(&table.used, 1) >= max_patterns || atomicAdd(&table.listed, length) + length > max_relative) break;
+    const int slot = static_cast<int>((hash + static_cast<unsigned>(probe)) & (pattern_slots - 1));
+    unsigned long long found = 0;
+    if (first) {
+      found = atomicCAS(&seen[slot], 0ull, 0ull);
+      if (found == 0) {
+        found = is_abandoned_now(table) ? abandoned_word : atomicCAS(&table.words[slot], 0ull, word);
+        if (found != abandoned_word) atomicCAS(&seen[slot], 0ull, found == 0 ? word : found);
+        if (found == 0) {
+          const int32_t start = atomicAdd(&table.facts.relative, length);
+          table.lengths[slot] = length;
+          table.starts[slot] = start;
+          atomicMax(&table.facts.longest, length);
+          if (atomicAdd(&table.facts.patterns, 1) >= max_patterns || start + length > max_relative)
+            table.facts.abandoned = 1;
+        }
+      }
     }
-    if (found == 0 || found == key) return slot;
+    found = gpu::shuffle_from(found, 0, 32);
+    if (found == abandoned_word) return -1;
+    if (found == 0) {
+      representative = item;
+      return slot;
+    }
+    if (found >> 40 != tag) continue;
+    representative = static_cast<int64_t>(found & item_bits) - 1;
+    if (same(representative)) return slot;
   }
-  table.abandoned = 1;
+  table.facts.abandoned = 1;
   return -1;
 }
 
-/// The same for 32 neighbours that mostly agree: their first asks for all of them.
-__device__ inline int find_slot32(PatternTable& table, unsigned long long key, bool asks, int64_t item,
-                                  int32_t length) {
-  const bool first = (threadIdx.x & 31) == 0;
-  const unsigned long long first_key = gpu::shuffle_from(key, 0, 32);
-  int slot = -1;
-  if (first && asks) slot = find_slot(table, key, item, length);
-  const int first_slot = gpu::shuffle_from(slot, 0, 32);
-  if (first || !asks) return slot;
-  return key == first_key && first_slot >= 0 ? first_slot : find_slot(table, key, item, length);
+/// By a block: its copy of the table's words.
+__device__ inline void copy_words(const PatternTable& table, unsigned long long* seen) {
+  for (int i = static_cast<int>(threadIdx.x); i < pattern_slots; i += static_cast<int>(blockDim.x))
+    seen[i] = table.words[i];
+  __syncthreads();
 }
 
-/// 2^lanes_log2 lanes a row.
+/// Finds the pattern of each row, 2^lanes_log2 lanes a row. Most rows are alike, so a row is compared with the two
+/// patterns that its lanes met last before the table is asked.
 template <class I, class O>
-struct HashRows {
+struct FindPatterns {
   static constexpr int threads = 256;
+  static constexpr int blocks_per_sm = 6;  // few loads of a thread are under way at once
   Offsets<O> A;
   PlainColumns<I> columns;
   PatternTable* table;
-  uint16_t* slots;  // of each row
+  uint16_t* ids;  // of each row
   int32_t lanes_log2;
-  int32_t every;  // only each so many-th block's rows: a first look
+  bool sample;  // a first look: one turn of each block, blocks all over the matrix
 
+  struct Row {
+    int64_t row, begin;
+    int32_t length;
+  };
+  __device__ Row row_at(int64_t row) const {
+    const int64_t begin = A.begin(row), length = A.begin(row + 1) - begin;
+    return {row, begin, static_cast<int32_t>(length < longest_pattern + 1 ? length : longest_pattern + 1)};
+  }
+  __device__ int64_t relative(const Row& r, int k) const {
+    return static_cast<int64_t>(columns.at(r.begin + k)) - r.row;
+  }
+  /// Entries lane, lane + lanes, ... of two rows; loads of a batch are under way at once.
+  __device__ bool agree(const Row& a, const Row& b, int lane, int lanes) const {
+    if (a.length != b.length) return false;
+    constexpr int batch = 8;
+    bool same = true;
+    for (int k = lane; same && k < a.length; k += batch * lanes) {
+      int64_t left[batch], right[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        const int i = k + u * lanes;
+        left[u] = i < a.length ? relative(a, i) : 0;
+        right[u] = i < a.length ? relative(b, i) : 0;
+      }
+#pragma unroll
+      for (int u = 0; u < batch; ++u) same &= left[u] == right[u];
+    }
+    return same;
+  }
   __device__ void operator()() const {
-    if (is_abandoned(*table)) return;
+    __shared__ unsigned long long seen[pattern_slots];
+    copy_words(*table, seen);
     const int lanes = 1 << lanes_log2, lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const int64_t row = (static_cast<int64_t>(blockIdx.x) * every * threads + threadIdx.x) >> lanes_log2;
-    unsigned long long key = 0;
-    int64_t length = 0;
-    int fits = row < A.rows;
-    if (fits) {
-      const int64_t begin = A.begin(row);
-      length = A.begin(row + 1) - begin;
-      fits = length <= longest_pattern;
-      for (int64_t k = lane; fits && k < length; k += lanes) {
-        const int64_t relative = static_cast<int64_t>(columns.at(begin + k)) - row;
-        fits = relative == static_cast<int32_t>(relative);
-        key += mix((static_cast<unsigned long long>(k + 1) << 32) | static_cast<uint32_t>(relative));
+    const int thread32 = static_cast<int>(threadIdx.x) & 31;
+    const int64_t here = static_cast<int64_t>(threads) >> lanes_log2, turns = (A.rows + here - 1) / here;
+    const int64_t turn0 = sample ? turns * blockIdx.x / gridDim.x : blockIdx.x;
+    Row last{0, 0, -1}, previous = last;
+    int last_slot = -1, previous_slot = -1;
+    for (int64_t turn = turn0; turn < turns; turn += sample ? turns : gridDim.x) {
+      const int64_t row = turn * here + (threadIdx.x >> lanes_log2);
+      const int64_t row32 = row - (thread32 >> lanes_log2);  // the first of these neighbours
+      const bool there = row < A.rows;
+      const Row mine = there ? row_at(row) : Row{row, 0, -1};
+      int slot = all_of(there && agree(mine, last, lane, lanes), lanes) ? last_slot : -1;
+      uint32_t open = gpu::ballot32(there && slot < 0);
+      if (open != 0) {
+        const bool wants = there && slot < 0;
+        if (all_of(wants && agree(mine, previous, lane, lanes), lanes)) {
+          slot = previous_slot;
+          previous_slot = last_slot;
+          last_slot = slot;
+          const Row swapped = previous;
+          previous = last;
+          last = swapped;
+        }
+        open = gpu::ballot32(there && slot < 0);
       }
-    }
-    for (int mask = lanes >> 1; mask > 0; mask >>= 1) {
-      key += gpu::shuffle_xor(key, mask, lanes);
-      fits &= gpu::shuffle_xor(fits, mask, lanes);
-    }
-    key = mix(key + static_cast<unsigned long long>(length)) | 1;
-    const int slot = find_slot32(*table, key, fits != 0 && lane == 0, row, static_cast<int32_t>(length));
-    if (lane == 0 && row < A.rows) slots[row] = slot < 0 ? no_pattern : static_cast<uint16_t>(slot);
-  }
-};
-
-/// By one block of 1024: numbers the patterns in the order of their slots and finds their places.
-__device__ inline void number_patterns(PatternTable& table, int32_t* starts, int32_t* lengths) {
-  __shared__ int32_t counts[1024], sizes[1024];
-  static_assert(pattern_slots == 2 * 1024);
-  const int t = static_cast<int>(threadIdx.x);
-  const bool kept0 = table.keys[2 * t] != 0, kept1 = table.keys[2 * t + 1] != 0;
-  const int size0 = kept0 ? table.lengths[2 * t] : 0, size1 = kept1 ? table.lengths[2 * t + 1] : 0;
-  counts[t] = kept0 + kept1;
-  sizes[t] = min(size0, max_relative) + min(size1, max_relative);
-  __syncthreads();
-  for (int step = 1; step < 1024; step *= 2) {
-    const int count = t >= step ? counts[t - step] : 0, size = t >= step ? sizes[t - step] : 0;
-    __syncthreads();
-    counts[t] += count;
-    sizes[t] += size;
-    __syncthreads();
-  }
-  int number = counts[t] - kept0 - kept1, start = sizes[t] - min(size0, max_relative) - min(size1, max_relative);
-  for (int i = 0; i < 2; ++i) {
-    const int slot = 2 * t + i, size = i == 0 ? size0 : size1;
-    const bool used = i == 0 ? kept0 : kept1, kept = used && start + size <= max_relative;
-    table.starts[slot] = kept ? start : -1;
-    table.numbers[slot] = kept ? number : -1;
-    if (used) {
-      starts[number] = kept ? start : 0;
-      lengths[number] = kept ? size : 0;
-      ++number;
-      start += min(size, max_relative);
-      atomicMax(&table.longest, size);
-    }
-  }
-  if (t == 1023) {
-    table.patterns = counts[t];
-    table.relative = min(sizes[t], max_relative);
-  }
-  __syncthreads();
-}
-
-/// One block: copies the patterns.
-template <class I, class O>
-struct CopyPatterns {
-  static constexpr int threads = 1024;
-  Offsets<O> A;
-  PlainColumns<I> columns;
-  PatternTable* table;
-  int32_t *starts, *lengths;  // [pattern]
-  int32_t* relative;          // [max_relative]
-
-  __device__ void operator()() const {
-    if (is_abandoned(*table)) return;
-    number_patterns(*table, starts, lengths);
-    for (int slot = static_cast<int>(threadIdx.x >> 5); slot < pattern_slots; slot += threads / 32) {
-      if (table->keys[slot] == 0 || table->starts[slot] < 0) continue;
-      const int64_t row = table->items[slot], begin = A.begin(row);
-      for (int k = static_cast<int>(threadIdx.x) & 31; k < table->lengths[slot]; k += 32)
-        relative[table->starts[slot] + k] = static_cast<int32_t>(static_cast<int64_t>(columns.at(begin + k)) - row);
+      while (open != 0) {
+        const int leader = __ffs(static_cast<int>(open)) - 1;
+        const Row asked = row_at(row32 + (leader >> lanes_log2));
+        unsigned long long hash = 0;
+        bool fits = asked.length <= longest_pattern;
+        for (int k = thread32; fits && k < asked.length; k += 32) {
+          const int64_t d = relative(asked, k);
+          // INT32_MIN marks free places in tables of diagonals.
+          if (d != static_cast<int32_t>(d) || d == INT32_MIN) fits = false;
+          hash += mix((static_cast<unsigned long long>(k + 1) << 32) | static_cast<uint32_t>(d));
+        }
+        fits = gpu::ballot32(!fits) == 0;
+        for (int mask = 16; mask > 0; mask >>= 1) hash += gpu::shuffle_xor(hash, mask, 32);
+        hash = mix(hash + static_cast<unsigned long long>(asked.length));
+        int found = no_pattern;
+        int64_t representative = asked.row;
+        if (fits) {
+          found = find_slot32(*table, seen, hash, asked.row, asked.length, representative, [&](int64_t other) {
+            return gpu::ballot32(!agree(asked, row_at(other), thread32, 32)) == 0;
+          });
+          if (found < 0) return;
+        } else if (thread32 == 0 && !sample) {
+          atomicAdd(&table->facts.left_out, static_cast<unsigned long long>(A.begin(asked.row + 1) - asked.begin));
+        }
+        const Row pattern = row_at(representative);
+        const bool wants = there && slot < 0;
+        const bool same = fits ? all_of(wants && agree(mine, pattern, lane, lanes), lanes) : mine.row == asked.row;
+        if (same && wants) {
+          slot = found;
+          if (fits) {
+            previous = last;
+            previous_slot = last_slot;
+            last = pattern;
+            last_slot = slot;
+          }
+        }
+        open = gpu::ballot32(there && slot < 0);
+      }
+      if (lane == 0 && there) ids[row] = static_cast<uint16_t>(slot);
     }
   }
 };
 
-/// Compares each row with its pattern, 2^lanes_log2 lanes a row, and describes groups of 32 rows. slots become ids.
+/// Describes groups of 32 rows, and copies the patterns' columns.
 template <class I, class O>
-struct CheckPatterns {
+struct DescribeRows {
   static constexpr int threads = 256;
   Offsets<O> A;
   PlainColumns<I> columns;
-  PatternTable* table;
-  const int32_t* relative;
-  uint16_t* ids;
+  const PatternTable* table;
+  const uint16_t* ids;
   RowGroup* groups;
-  int32_t lanes_log2;
+  int32_t* starts;    // [pattern_slots]
+  int32_t* lengths;   // [pattern_slots]
+  int32_t* relative;  // [max_relative]
 
   __device__ void operator()() const {
-    __shared__ int32_t agrees[threads];
     if (is_abandoned(*table)) return;
-    const int thread = static_cast<int>(threadIdx.x), lanes = 1 << lanes_log2;
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * threads, row = first + thread;
-    agrees[thread] = 1;
-    __syncthreads();
-    for (int r = thread >> lanes_log2; r < threads && first + r < A.rows; r += threads >> lanes_log2) {
-      const int slot = ids[first + r];
-      if (slot == no_pattern || table->starts[slot] < 0) {
-        agrees[r] = 0;
-        continue;
+    const int64_t item = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x, row = item;
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    for (int64_t slot = item >> 5; slot < pattern_slots; slot += (static_cast<int64_t>(gridDim.x) * threads) >> 5) {
+      const unsigned long long word = table->words[slot];
+      const int length = word == 0 ? 0 : table->lengths[slot], start = word == 0 ? 0 : table->starts[slot];
+      if (lane == 0) {
+        starts[slot] = start;
+        lengths[slot] = length;
       }
-      const int64_t begin = A.begin(first + r);
-      const int length = table->lengths[slot];
-      const int32_t* pattern = relative + table->starts[slot];
-      bool same = A.begin(first + r + 1) - begin == length;
-      for (int k = thread & (lanes - 1); same && k < length; k += lanes)
-        same = static_cast<int64_t>(columns.at(begin + k)) - (first + r) == pattern[k];
-      if (!same) agrees[r] = 0;
+      if (word == 0) continue;
+      const int64_t from = static_cast<int64_t>(word & item_bits) - 1, begin = A.begin(from);
+      for (int k = lane; k < length; k += 32)
+        relative[start + k] = static_cast<int32_t>(static_cast<int64_t>(columns.at(begin + k)) - from);
     }
-    __syncthreads();
-    int id = -1, start = 0;
-    int64_t begin = 0, length = 0;
-    if (row < A.rows) {
-      begin = A.begin(row);
-      length = A.begin(row + 1) - begin;
-      if (agrees[thread] != 0) {
-        start = table->starts[ids[row]];
-        id = table->numbers[ids[row]];
-      }
-      ids[row] = id < 0 ? no_pattern : static_cast<uint16_t>(id);
-      if (id < 0 && length > 0) atomicAdd(&table->left_out, static_cast<unsigned long long>(length));
-    }
+    const bool there = row < A.rows;
+    const int id = there ? ids[row] : no_pattern;
+    const int64_t begin = there ? A.begin(row) : 0;
+    const int length = id == no_pattern ? 0 : table->lengths[id];
     const int first_id = gpu::shuffle_from(id, 0, 32);
-    const bool uniform = gpu::ballot32(id == first_id && id >= 0 && length > 0) == 0xffffffffu;
-    if ((thread & 31) == 0 && row < A.rows) {
-      groups[row >> 5] = uniform ? RowGroup{begin, start, static_cast<uint16_t>(length), static_cast<uint16_t>(id)}
-                                 : RowGroup{begin, 0, 0, 0};
+    const bool uniform = gpu::ballot32(id == first_id && length > 0) == 0xffffffffu;
+    if (lane == 0 && there) {
+      groups[row >> 5] =
+          uniform ? RowGroup{begin, table->starts[id], static_cast<uint16_t>(length), static_cast<uint16_t>(id)}
+                  : RowGroup{begin, 0, 0, 0};
     }
   }
 };
@@ -245,7 +279,7 @@ struct CollectDiagonals {
     if (thread == 0) total = 0;
     __syncthreads();
     if (!is_abandoned(*table)) {
-      for (int i = thread; i < table->relative; i += threads) {
+      for (int i = thread; i < table->facts.relative; i += threads) {
         const int32_t d = relative[i];
         for (int probe = 0; probe < 2 * max_diagonals; ++probe) {
           const int slot = static_cast<int>((static_cast<uint32_t>(d) * 0x9e3779b1u + static_cast<uint32_t>(probe)) &
@@ -273,16 +307,18 @@ struct CollectDiagonals {
 struct PlacePatterns {
   static constexpr int threads = 128;
   const PatternTable* table;
-  const int32_t *starts, *lengths;
   const int32_t* relative;
   DiagonalTable* diagonals;
-  int32_t* positions;
+  int16_t* positions;  // [pattern_slots][max_diagonals]
 
   __device__ void operator()() const {
-    const int pattern = static_cast<int>(blockIdx.x);
-    if (is_abandoned(*table) || diagonals->count < 0 || pattern >= table->patterns) return;
-    for (int k = static_cast<int>(threadIdx.x); k < lengths[pattern]; k += threads) {
-      const int32_t d = relative[starts[pattern] + k];
+    const int pattern = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
+    if (is_abandoned(*table) || diagonals->count < 0 || table->words[pattern] == 0) return;
+    __shared__ int32_t found[max_diagonals];
+    for (int d = thread; d < diagonals->count; d += threads) found[d] = -1;
+    __syncthreads();
+    for (int k = thread; k < table->lengths[pattern]; k += threads) {
+      const int32_t d = relative[table->starts[pattern] + k];
       int low = 0, high = diagonals->count - 1;
       while (low < high) {
         const int middle = (low + high) / 2;
@@ -291,106 +327,148 @@ struct PlacePatterns {
         else
           high = middle;
       }
-      if (atomicCAS(&positions[pattern * max_diagonals + low], -1, k) != -1) diagonals->repeated = 1;
+      if (atomicCAS(&found[low], -1, k) != -1) diagonals->repeated = 1;
     }
+    __syncthreads();
+    for (int d = thread; d < diagonals->count; d += threads)
+      positions[pattern * max_diagonals + d] = static_cast<int16_t>(found[d]);
   }
 };
 
 /// Finds the entry of a column on a diagonal: its row's place, -1: none.
 struct ColumnReader {
   const uint16_t* row_ids;
-  const int32_t* positions;
+  const int16_t* positions;
   const DiagonalTable* diagonals;
   int64_t rows;
 
   __device__ int at(int64_t column, int diagonal) const {
     const int64_t row = column - diagonals->distance[diagonal];
-    if (row < 0 || row >= rows || row_ids[row] == no_pattern) return -1;
-    return positions[row_ids[row] * max_diagonals + diagonal];
+    if (row < 0 || row >= rows) return -1;
+    const int id = row_ids[row];
+    return id == no_pattern ? -1 : positions[id * max_diagonals + diagonal];
+  }
+  /// Whether two columns have the same entry on a diagonal; mostly seen from the rows' patterns.
+  __device__ bool agree(int64_t a, int64_t b, int diagonal) const {
+    const int64_t distance = diagonals->distance[diagonal], row_a = a - distance, row_b = b - distance;
+    const int id_a = row_a < 0 || row_a >= rows ? no_pattern : row_ids[row_a];
+    const int id_b = row_b < 0 || row_b >= rows ? no_pattern : row_ids[row_b];
+    if (id_a == id_b) return true;
+    const int at_a = id_a == no_pattern ? -1 : positions[id_a * max_diagonals + diagonal];
+    const int at_b = id_b == no_pattern ? -1 : positions[id_b * max_diagonals + diagonal];
+    return at_a == at_b;
   }
 };
 
-/// A column a thread.
-struct HashColumns {
+/// Finds the pattern of each column, as FindPatterns does of rows; more lanes a column where there are many diagonals.
+struct FindColumns {
   static constexpr int threads = 256;
+  static constexpr int blocks_per_sm = 6;
   ColumnReader reader;
+  const PatternTable* rows;
   PatternTable* table;
-  uint16_t* slots;
-  int64_t cols;
-
-  __device__ void operator()() const {
-    const int64_t column = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    const int count = reader.diagonals->count;
-    if (is_abandoned(*table) || count < 0 || reader.diagonals->repeated != 0) return;
-    unsigned long long key = 0;
-    int length = 0;
-    if (column < cols) {
-      for (int d = 0; d < count; ++d) {
-        const int position = reader.at(column, d);
-        if (position < 0) continue;
-        key += mix((static_cast<unsigned long long>(d + 1) << 32) | static_cast<uint32_t>(position));
-        ++length;
-      }
-    }
-    key = mix(key + static_cast<unsigned long long>(length)) | 1;
-    const int slot = find_slot32(*table, key, column < cols, column, length);
-    if (column < cols) slots[column] = slot < 0 ? no_pattern : static_cast<uint16_t>(slot);
-  }
-};
-
-/// One block: copies the columns' patterns.
-struct CopyColumns {
-  static constexpr int threads = 1024;
-  ColumnReader reader;
-  PatternTable* table;
-  int32_t *starts, *lengths;
-  ColumnEntry* entries;  // [max_relative]
-
-  __device__ void operator()() const {
-    if (is_abandoned(*table)) return;
-    number_patterns(*table, starts, lengths);
-    const int lane = static_cast<int>(threadIdx.x) & 31, count = reader.diagonals->count;
-    for (int slot = static_cast<int>(threadIdx.x >> 5); slot < pattern_slots; slot += threads / 32) {
-      if (table->keys[slot] == 0 || table->starts[slot] < 0) continue;
-      int place = table->starts[slot];
-      for (int d0 = 0; d0 < count; d0 += 32) {
-        const int d = d0 + lane, position = d < count ? reader.at(table->items[slot], d) : -1;
-        const uint32_t there = gpu::ballot32(position >= 0);
-        if (position >= 0)
-          entries[place + __popc(there & ((1u << lane) - 1))] = {-reader.diagonals->distance[d], position};
-        place += __popc(there);
-      }
-    }
-  }
-};
-
-/// Compares each column with its pattern; a column that differs abandons the table. slots become ids.
-struct CheckColumns {
-  static constexpr int threads = 256;
-  ColumnReader reader;
-  PatternTable* table;
-  const ColumnEntry* entries;
   uint16_t* ids;
   int64_t cols;
 
   __device__ void operator()() const {
-    const int64_t column = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (column >= cols || is_abandoned(*table)) return;
-    const int slot = ids[column], count = reader.diagonals->count;
-    int k = 0;
-    bool same = slot != no_pattern && table->starts[slot] >= 0;
-    for (int d = 0; same && d < count; ++d) {
-      const int position = reader.at(column, d);
-      if (position < 0) continue;
-      same = k < table->lengths[slot] && entries[table->starts[slot] + k].distance == -reader.diagonals->distance[d] &&
-             entries[table->starts[slot] + k].position == position;
-      ++k;
+    __shared__ unsigned long long seen[pattern_slots];
+    const int count = reader.diagonals->count;
+    if (is_abandoned(*rows) || count < 0 || reader.diagonals->repeated != 0) return;
+    copy_words(*table, seen);
+    const int lanes_log2 = count <= 12 ? 0 : count <= 40 ? 2 : 4, lanes = 1 << lanes_log2;
+    const int lane = static_cast<int>(threadIdx.x) & (lanes - 1), thread32 = static_cast<int>(threadIdx.x) & 31;
+    const int64_t here = static_cast<int64_t>(threads) >> lanes_log2;
+    int64_t last = -1, previous = -1;
+    int last_slot = -1, previous_slot = -1;
+    for (int64_t first = blockIdx.x * here; first < cols; first += gridDim.x * here) {
+      const int64_t column = first + (threadIdx.x >> lanes_log2), column32 = column - (thread32 >> lanes_log2);
+      const bool there = column < cols;
+      int slot = all_of(there && agree(column, last, lane, lanes, count), lanes) ? last_slot : -1;
+      uint32_t open = gpu::ballot32(there && slot < 0);
+      if (open != 0) {
+        const bool wants = there && slot < 0;
+        if (all_of(wants && agree(column, previous, lane, lanes, count), lanes)) {
+          slot = previous_slot;
+          previous_slot = last_slot;
+          last_slot = slot;
+          const int64_t swapped = previous;
+          previous = last;
+          last = swapped;
+        }
+        open = gpu::ballot32(there && slot < 0);
+      }
+      while (open != 0) {
+        const int64_t asked = column32 + ((__ffs(static_cast<int>(open)) - 1) >> lanes_log2);
+        unsigned long long hash = 0;
+        int length = 0;
+        for (int d = thread32; d < count; d += 32) {
+          const int position = reader.at(asked, d);
+          if (position < 0) continue;
+          hash += mix((static_cast<unsigned long long>(d + 1) << 32) | static_cast<uint32_t>(position));
+          ++length;
+        }
+        for (int mask = 16; mask > 0; mask >>= 1) {
+          hash += gpu::shuffle_xor(hash, mask, 32);
+          length += gpu::shuffle_xor(length, mask, 32);
+        }
+        int64_t representative = asked;
+        const int found = find_slot32(*table, seen, mix(hash), asked, length, representative, [&](int64_t other) {
+          return gpu::ballot32(!agree(asked, other, thread32, 32, count)) == 0;
+        });
+        if (found < 0) return;
+        const bool wants = there && slot < 0;
+        if (all_of(wants && agree(column, representative, lane, lanes, count), lanes)) {
+          previous = last;
+          previous_slot = last_slot;
+          slot = last_slot = found;
+          last = representative;
+        }
+        open = gpu::ballot32(there && slot < 0);
+      }
+      if (lane == 0 && there) ids[column] = static_cast<uint16_t>(slot);
     }
-    if (!same || k != table->lengths[slot]) {
-      table->abandoned = 1;
-      return;
+  }
+
+ private:
+  /// Diagonals lane, lane + lanes, ...; loads of a batch are under way at once.
+  __device__ bool agree(int64_t a, int64_t b, int lane, int lanes, int count) const {
+    constexpr int batch = 8;
+    bool same = b >= 0;
+    for (int d = lane; same && d < count; d += batch * lanes)
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (d + u * lanes < count) same &= reader.agree(a, b, d + u * lanes);
+    return same;
+  }
+};
+
+/// Copies the columns' patterns: a block a pattern.
+struct CopyColumns {
+  static constexpr int threads = 32;
+  ColumnReader reader;
+  const PatternTable* table;
+  int32_t* starts;   // [pattern_slots]
+  int32_t* lengths;  // [pattern_slots]
+  ColumnEntry* entries;
+
+  __device__ void operator()() const {
+    if (is_abandoned(*table)) return;
+    const int lane = static_cast<int>(threadIdx.x), slot = static_cast<int>(blockIdx.x),
+              count = reader.diagonals->count;
+    if (table->words[slot] == 0) return;
+    const int64_t column = static_cast<int64_t>(table->words[slot] & item_bits) - 1;
+    int place = table->starts[slot];
+    if (lane == 0) {
+      starts[slot] = place;
+      lengths[slot] = table->lengths[slot];
     }
-    ids[column] = static_cast<uint16_t>(table->numbers[slot]);
+    for (int d0 = 0; d0 < count; d0 += 32) {
+      const int d = d0 + lane, position = d < count ? reader.at(column, d) : -1;
+      const uint32_t there = gpu::ballot32(position >= 0);
+      if (position >= 0)
+        entries[place + __popc(there & ((1u << lane) - 1))] = {-reader.diagonals->distance[d], position};
+      place += __popc(there);
+    }
   }
 };
 

@@ -6,16 +6,6 @@
 
 namespace kkc::spmv::gpu_parts {
 
-/// Offsets alone, for kernels that read no values.
-template <class O>
-struct Offsets {
-  const O* offsets;
-  int64_t rows;
-  int32_t base;
-
-  __device__ int64_t begin(int64_t row) const { return static_cast<int64_t>(offsets[row]) - base; }
-};
-
 /// starts[w] = first row whose place in the merge of rows and entries is at least w capacity.
 template <class I, class O>
 struct FindWindows {
@@ -39,7 +29,7 @@ struct FindWindows {
 /// Rows into bins by length and the list of long rows with their segments. Ranges of bins are known beforehand.
 template <class I, class O>
 struct SortRows {
-  static constexpr int threads = 256;
+  static constexpr int threads = 256, turns = 4, rows_a_block = threads * turns;
   Offsets<O> A;
   int32_t bin_count;          // 0: long rows only
   int32_t longest[max_bins];  // of each bin, ascending
@@ -52,37 +42,54 @@ struct SortRows {
   int32_t* counts;  // long rows, segments; zero
 
   __device__ void operator()() const {
-    const int64_t row = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    const int64_t length = row < A.rows ? A.begin(row + 1) - A.begin(row) : -1;
-    if (length > longest_short) {
-      const int32_t segments = static_cast<int32_t>((length + segment - 1) / segment);
-      const int32_t which = atomicAdd(&counts[0], 1), place = atomicAdd(&counts[1], segments);
-      rows[which] = static_cast<I>(row);
-      firsts[which] = place;
-      for (int32_t s = 0; s < segments; ++s) owners[place + s] = which;
+    __shared__ int32_t found[max_bins];
+    __shared__ unsigned long long places[max_bins];
+    const int thread = static_cast<int>(threadIdx.x), lane = thread & 31;
+    const int64_t block = static_cast<int64_t>(blockIdx.x) * rows_a_block;
+    if (thread < max_bins) found[thread] = 0;
+    __syncthreads();
+    int bins[turns], ranks[turns];
+#pragma unroll
+    for (int turn = 0; turn < turns; ++turn) {
+      const int64_t row = block + turn * threads + thread;
+      const int64_t length = row < A.rows ? A.begin(row + 1) - A.begin(row) : -1;
+      if (length > longest_short) {
+        const int32_t segments = static_cast<int32_t>((length + segment - 1) / segment);
+        const int32_t which = atomicAdd(&counts[0], 1), place = atomicAdd(&counts[1], segments);
+        rows[which] = static_cast<I>(row);
+        firsts[which] = place;
+        for (int32_t s = 0; s < segments; ++s) owners[place + s] = which + 1;
+      }
+      bins[turn] = -1;
+      ranks[turn] = 0;
+      if (bin_count == 0) continue;
+      if (row < A.rows && length <= longest_short) {
+        bins[turn] = 0;
+        while (length > longest[bins[turn]]) ++bins[turn];
+      }
+      for (uint32_t open = gpu::ballot32(bins[turn] >= 0); open != 0;) {
+        const int leader = __ffs(static_cast<int>(open)) - 1, bin = gpu::shuffle_from(bins[turn], leader, 32);
+        const uint32_t same = gpu::ballot32(bins[turn] == bin);
+        int32_t first_rank = 0;
+        if (lane == leader) first_rank = atomicAdd(&found[bin], __popc(same));
+        first_rank = gpu::shuffle_from(first_rank, leader, 32);
+        if (bins[turn] == bin) ranks[turn] = first_rank + __popc(same & ((1u << lane) - 1));
+        open &= ~same;
+      }
     }
-    if (bin_count == 0) return;
-    int bin = -1;
-    if (row < A.rows && length <= longest_short) {
-      bin = 0;
-      while (length > longest[bin]) ++bin;
-    }
-    const int lane = static_cast<int>(threadIdx.x) & 31;
-    for (int b = 0; b < bin_count; ++b) {
-      const uint32_t same = gpu::ballot32(bin == b);
-      if (same == 0) continue;
-      unsigned long long place = 0;
-      const int leader = __ffs(static_cast<int>(same)) - 1;
-      if (lane == leader) place = atomicAdd(&cursors[b], static_cast<unsigned long long>(__popc(same)));
-      place = gpu::shuffle_from(place, leader, 32);
-      if (bin == b)
-        permutation[first[b] + static_cast<int64_t>(place) + __popc(same & ((1u << lane) - 1))] = static_cast<I>(row);
-    }
+    __syncthreads();
+    if (thread < bin_count && found[thread] != 0)
+      places[thread] = atomicAdd(&cursors[thread], static_cast<unsigned long long>(found[thread]));
+    __syncthreads();
+#pragma unroll
+    for (int turn = 0; turn < turns; ++turn)
+      if (bins[turn] >= 0)
+        permutation[first[bins[turn]] + static_cast<int64_t>(places[bins[turn]]) + ranks[turn]] =
+            static_cast<I>(block + turn * threads + thread);
   }
 };
 
-/// The smallest column of each 32 rows and 16-bit distances from it; `wide` counts groups that need more. Without
-/// `near` it only counts.
+/// The smallest column of each 32 rows and 16-bit distances from it; `wide` counts groups that need more.
 template <class I, class O>
 struct CompressColumns {
   static constexpr int threads = 128;
@@ -91,55 +98,68 @@ struct CompressColumns {
   I* bases;
   uint16_t* near;
   int32_t* wide;
+  int32_t every;  // more than 1: a first look, at one group in so many
 
   __device__ void operator()() const {
     __shared__ I lows[threads / 32], highs[threads / 32];
-    if (*reinterpret_cast<volatile int32_t*>(wide) != 0) return;
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * 32;
-    const int64_t last = first + 32 < A.rows ? first + 32 : A.rows;
-    const int64_t from = A.begin(first), to = A.begin(last);
     const int thread = static_cast<int>(threadIdx.x);
-    I low = static_cast<I>(~(static_cast<std::make_unsigned_t<I>>(1) << (8 * sizeof(I) - 1))), high = 0;
-    for (int64_t p = from + thread; p < to; p += threads) {
-      const I column = columns.at(p);
-      low = column < low ? column : low;
-      high = column > high ? column : high;
+    const int64_t groups = (A.rows + 31) / 32;
+    for (int64_t group = static_cast<int64_t>(blockIdx.x) * every;
+         group<groups; group += every> 1 ? groups : static_cast<int64_t>(gridDim.x)) {
+      if (*reinterpret_cast<volatile int32_t*>(wide) != 0) return;
+      const int64_t first = group * 32, last = first + 32 < A.rows ? first + 32 : A.rows;
+      const int64_t from = A.begin(first), to = A.begin(last);
+      I low = static_cast<I>(~(static_cast<std::make_unsigned_t<I>>(1) << (8 * sizeof(I) - 1))), high = 0;
+      for (int64_t p = from + thread; p < to; p += threads) {
+        const I column = columns.at(p);
+        low = column < low ? column : low;
+        high = column > high ? column : high;
+      }
+      for (int mask = 16; mask > 0; mask >>= 1) {
+        const I l = gpu::shuffle_xor(low, mask, 32), h = gpu::shuffle_xor(high, mask, 32);
+        low = l < low ? l : low;
+        high = h > high ? h : high;
+      }
+      if ((thread & 31) == 0) {
+        lows[thread >> 5] = low;
+        highs[thread >> 5] = high;
+      }
+      __syncthreads();
+      for (int i = 0; i < threads / 32; ++i) {
+        low = lows[i] < low ? lows[i] : low;
+        high = highs[i] > high ? highs[i] : high;
+      }
+      if (thread == 0) {
+        bases[group] = from < to ? low : 0;
+        if (from < to && high - low > 0xffff) atomicAdd(wide, 1);
+      }
+      if (from < to && high - low > 0xffff) return;
+      for (int64_t p = from + thread; p < to; p += threads) near[p] = static_cast<uint16_t>(columns.at(p) - low);
+      __syncthreads();
     }
-    for (int mask = 16; mask > 0; mask >>= 1) {
-      const I l = gpu::shuffle_xor(low, mask, 32), h = gpu::shuffle_xor(high, mask, 32);
-      low = l < low ? l : low;
-      high = h > high ? h : high;
-    }
-    if ((thread & 31) == 0) {
-      lows[thread >> 5] = low;
-      highs[thread >> 5] = high;
-    }
-    __syncthreads();
-    for (int i = 0; i < threads / 32; ++i) {
-      low = lows[i] < low ? lows[i] : low;
-      high = highs[i] > high ? highs[i] : high;
-    }
-    if (thread == 0) {
-      if (near != nullptr) bases[blockIdx.x] = from < to ? low : 0;
-      if (from < to && high - low > 0xffff) atomicAdd(wide, 1);
-    }
-    if (near == nullptr || (from < to && high - low > 0xffff)) return;
-    for (int64_t p = from + thread; p < to; p += threads) near[p] = static_cast<uint16_t>(columns.at(p) - low);
   }
 };
 
-/// Entries of each column.
+/// Entries of each column, in one of `every` runs of 256.
 template <class I>
 struct CountColumns {
   static constexpr int threads = 256;
   PlainColumns<I> columns;
-  int64_t nnz;
+  int64_t nnz, every;
   int32_t* counts;
 
   __device__ void operator()() const {
-    for (int64_t p = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; p < nnz;
-         p += static_cast<int64_t>(gridDim.x) * threads)
-      atomicAdd(&counts[columns.at(p)], 1);
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * every * threads; first < nnz;
+         first += static_cast<int64_t>(gridDim.x) * every * threads) {
+      const int64_t p = first + threadIdx.x;
+      const I column = p < nnz ? columns.at(p) : I{-1};
+      // Neighbours in a column that many rows share add once.
+      const I first_column = gpu::shuffle_from(column, 0, 32);
+      const uint32_t same = gpu::ballot32(column == first_column);
+      const bool first_lane = (threadIdx.x & 31) == 0;
+      if (column >= 0 && (first_lane || column != first_column))
+        atomicAdd(&counts[column], first_lane ? __popc(same) : 1);
+    }
   }
 };
 
@@ -170,32 +190,48 @@ struct ClassifyColumns {
 
 /// Zero at first.
 struct HubFacts {
-  unsigned long long entries;  // in hubs
-  int32_t used, unused;        // slots
+  unsigned long long entries;  // in hubs, of the sample
+  int32_t used;                // slots
+  int32_t too_low;             // the highest class of which columns are no hubs
 };
 
-/// Hubs are the columns of the highest classes that together fit `capacity`. names[c] = c, or ~slot.
+/// Hubs are the columns of the highest classes that together fit `capacity`. One block.
+struct ChooseHubs {
+  static constexpr int threads = count_classes;
+  const int32_t* histogram;
+  int32_t capacity;
+  HubFacts* facts;
+
+  __device__ void operator()() const {
+    __shared__ int32_t above[count_classes];  // columns of this class and higher ones
+    const int thread = static_cast<int>(threadIdx.x);
+    above[thread] = histogram[thread];
+    __syncthreads();
+    for (int step = 1; step < count_classes; step *= 2) {
+      const int32_t more = thread + step < count_classes ? above[thread + step] : 0;
+      __syncthreads();
+      above[thread] += more;
+      __syncthreads();
+    }
+    if (thread > 0 && above[thread] > capacity) atomicMax(&facts->too_low, thread);
+  }
+};
+
+/// names[c] = c, or ~slot.
 template <class I>
 struct NameHubs {
   static constexpr int threads = 256;
   const int32_t* counts;
-  const int32_t* histogram;
   int64_t cols;
-  int32_t capacity;
   I* names;
   I* hubs;  // column of each slot
   HubFacts* facts;
 
   __device__ void operator()() const {
-    int lowest = count_classes;
-    for (int32_t total = 0; lowest > 1; --lowest) {
-      total += histogram[lowest - 1];
-      if (total > capacity) break;
-    }
     const int64_t c = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (c >= cols) return;
     I name = static_cast<I>(c);
-    if (count_class(counts[c]) >= lowest && counts[c] > 1) {
+    if (counts[c] > 1 && count_class(counts[c]) > facts->too_low) {
       const int32_t slot = atomicAdd(&facts->used, 1);
       atomicAdd(&facts->entries, static_cast<unsigned long long>(counts[c]));
       hubs[slot] = name;

@@ -15,7 +15,6 @@ class RowBinnedKernel final : public Kernel {
         conjugate_(conjugates_values(desc)),
         plan_(desc, queue, gpu_tuning::longest_short_row, gpu_tuning::row_segment, true) {
     gpu::prepare<RowBinned<T, I, O>>(queue);
-    gpu::prepare<AddSegments<T, I, O>>(queue);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -32,7 +31,6 @@ class RowBinnedKernel final : public Kernel {
                          0,
                          {}};
     gpu::launch(queue, plan_.place(f), f.threads, 0, f);
-    launch_over(queue, int64_t{longs.count} * 32, AddSegments<T, I, O>{f.A, longs, partial, f.v, f.c});
   }
   size_t workspace_bytes() const override { return static_cast<size_t>(plan_.longs().segments) * sizeof(T); }
   void describe(Info& info) const override { plan_.describe(info); }

@@ -47,7 +47,8 @@ struct RowBinned {
     int64_t begin = 0, end = 0, row = -1;
     int lanes = threads, lane = thread;
     if (cut) {
-      if (longs.find(A, static_cast<int32_t>(blockIdx.x), begin, end) < 0) return;
+      row = longs.find(A, static_cast<int32_t>(blockIdx.x), begin, end);
+      if (row < 0) return;
     } else {
       int b = 0;
       while (b + 1 < bin_count && blockIdx.x >= bins[b + 1].first_block) ++b;
@@ -64,11 +65,11 @@ struct RowBinned {
     T sum = is_zero(alpha) ? T{} : product(begin, end, lane, lanes);
     if (cut) {
       sum = block_sum<T, threads>(sum, scratch);
-      if (thread == 0) partial[blockIdx.x] = sum;
+      if (!longs.finish(A, row, static_cast<int32_t>(blockIdx.x), partial, sum)) return;
     } else {
       sum = gpu::subgroup_sum(sum, lanes);
-      if (row >= 0 && lane == 0) update(v.y[row * v.y_row], sum, alpha, c.beta.get());
     }
+    if (row >= 0 && lane == 0) update(v.y[row * v.y_row], sum, alpha, c.beta.get());
   }
 };
 

@@ -14,7 +14,7 @@ class RowPatternKernel final : public Kernel {
       : scaling_(queue),
         conjugate_(conjugates_values(desc)),
         shape_(gpu_tuning::shape_of_patterns(mean_row(desc))),
-        plan_(desc, queue, false) {
+        rows_(find_patterns<I, O>(desc, queue, false).rows) {
     with_kernel([&]<class F>(Type<F>) { gpu::prepare<F>(queue); });
   }
 
@@ -22,13 +22,13 @@ class RowPatternKernel final : public Kernel {
     if (scaling_.suffices(args)) return scaling_.run(queue, args);
     with_kernel([&]<class F>(Type<F>) {
       launch_over(queue, args.A.rows * F::lanes,
-                  F{rows_of<T, O>(args.A, conjugate_), columns_of<I>(args.A), plan_.patterns(),
+                  F{rows_of<T, O>(args.A, conjugate_), columns_of<I>(args.A), rows_->patterns(),
                     vectors_of<T>(args.x, args.y), coefficients_of<T>(args)});
     });
   }
   void describe(Info& info) const override {
     info.add("lanes", int64_t{1} << gpu_tuning::shapes[shape_].lanes_log2);
-    plan_.describe(info);
+    rows_->describe(info);
   }
 
  private:
@@ -43,7 +43,7 @@ class RowPatternKernel final : public Kernel {
   Scaling<T> scaling_;
   bool conjugate_;
   int shape_;
-  PatternPlan<I, O> plan_;
+  std::shared_ptr<const RowPatterns<I, O>> rows_;
 };
 
 inline std::string row_pattern_unsupported(const Desc& desc) {

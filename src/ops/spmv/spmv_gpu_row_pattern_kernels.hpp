@@ -127,11 +127,4 @@ struct ColumnPattern {
   }
 };
 
-/// Columns of every pattern on the diagonals of all of them.
-struct Diagonals {
-  const int32_t* distance;   // column - row, ascending
-  const int16_t* positions;  // [pattern][diagonal]: entry of the row on this diagonal, -1: none
-  int32_t count;
-};
-
 }  // namespace kkc::spmv::gpu_parts

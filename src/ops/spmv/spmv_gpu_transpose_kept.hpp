@@ -80,6 +80,7 @@ class TransposeKeptKernel final : public Kernel {
     inner.op = conjugates(desc.op) ? Op::conjugate : Op::none;
     inner.A = transpose_;
     inner.values_kept = inner.transpose_kept = false;
+    inner.findings = {};
     const OperationTable& statistics = *find_operation(queue.table(), "row_stats");
     inner.rows = static_cast<const row_stats::Implementation*>(statistics.entries[0])->run(queue, transpose_, true);
     const OperationTable& table = *find_operation(queue.table(), "spmv");

@@ -1,6 +1,6 @@
 // spmv, gpu_transpose_scatter: y = beta y, then every entry of A is added to y atomically; rows are binned by length.
-// Where rows are very uneven the columns of the most entries are summed in shared memory first. Any strides, any number
-// of vectors. Sums depend on the order in which blocks run.
+// Where rows are very uneven the columns of the most entries are summed in shared memory first. Any strides. Sums
+// depend on the order in which blocks run.
 #pragma once
 
 #include "spmv_gpu_driver.hpp"
@@ -16,26 +16,35 @@ class HubPlan {
   HubPlan(const Desc& desc, Queue& queue, int32_t capacity) {
     const PlainColumns<I> columns = columns_of<I>(desc.A);
     const int64_t nnz = desc.A.nnz, cols = desc.A.cols;
-    Buffer counts = device_array<int32_t>(desc, cols), names = device_array<I>(desc, cols);
-    Buffer classes = device_array<int32_t>(desc, count_classes), facts = device_array<HubFacts>(desc, 1);
-    fill_words(queue, counts, 0);
-    fill_words(queue, classes, 0);
-    fill_words(queue, facts, 0);
-    Buffer hubs = device_array<I>(desc, capacity);
-    auto* histogram = classes.as<int32_t>();
+    // What must be zero comes first.
+    Parts parts;
+    const size_t facts_at = parts.add<HubFacts>(1), classes_at = parts.add<int32_t>(count_classes),
+                 counts_at = parts.add<int32_t>(cols), zero_bytes = parts.bytes(), names_at = parts.add<I>(cols),
+                 hubs_at = parts.add<I>(capacity);
+    const Buffer scratch(desc.memory, Space::device, parts.bytes());
+    fill_words(queue, scratch, 0, zero_bytes);
+    char* data = scratch.as<char>();
+    auto* facts = reinterpret_cast<HubFacts*>(data + facts_at);
+    auto* histogram = reinterpret_cast<int32_t*>(data + classes_at);
+    auto* counts = reinterpret_cast<int32_t*>(data + counts_at);
+    auto* names = reinterpret_cast<I*>(data + names_at);
+    auto* hubs = reinterpret_cast<I*>(data + hubs_at);
     const unsigned grid = static_cast<unsigned>(8 * queue.concurrency());
-    gpu::launch(queue, grid, CountColumns<I>::threads, 0, CountColumns<I>{columns, nnz, counts.as<int32_t>()});
-    gpu::launch(queue, grid, ClassifyColumns::threads, 0, ClassifyColumns{counts.as<int32_t>(), cols, histogram});
-    launch_over(queue, cols,
-                NameHubs<I>{counts.as<int32_t>(), histogram, cols, capacity, names.as<I>(), hubs.as<I>(),
-                            facts.as<HubFacts>()});
-    const auto found = read_back<HubFacts>(queue, facts.data());
-    if (found.used == 0 || static_cast<double>(found.entries) < gpu_tuning::hub_share * static_cast<double>(nnz))
-      return;
+    // A sample: a sum that is kept in the wrong place costs time only.
+    const int64_t every = std::max<int64_t>(1, nnz / gpu_tuning::hub_sample);
+    gpu::launch(queue, std::min(grid, gpu::blocks_for(nnz, every * CountColumns<I>::threads)), CountColumns<I>::threads,
+                0, CountColumns<I>{columns, nnz, every, counts});
+    gpu::launch(queue, grid, ClassifyColumns::threads, 0, ClassifyColumns{counts, cols, histogram});
+    gpu::launch(queue, 1, ChooseHubs::threads, 0, ChooseHubs{histogram, capacity, facts});
+    launch_over(queue, cols, NameHubs<I>{counts, cols, names, hubs, facts});
+    const auto found = read_back<HubFacts>(queue, facts);
+    const double entries = static_cast<double>(found.entries) * static_cast<double>(every);
+    if (found.used == 0 || entries < gpu_tuning::hub_share * static_cast<double>(nnz)) return;
     count_ = found.used;
     slots_ = device_array<I>(desc, nnz);
-    hubs_ = std::move(hubs);
-    launch_over(queue, nnz, RenameColumns<I>{columns, nnz, names.as<I>(), slots_.template as<I>()});
+    hubs_ = device_array<I>(desc, count_);
+    queue.copy(hubs_.data(), hubs, hubs_.bytes());
+    launch_over(queue, nnz, RenameColumns<I>{columns, nnz, names, slots_.template as<I>()});
   }
   Hubs<I> hubs() const { return {slots_.template as<I>(), hubs_.template as<I>(), count_}; }
 
@@ -56,7 +65,7 @@ class TransposeScatterKernel final : public Kernel {
         plan_(desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true),
         entries_a_lane_(gpu_tuning::scattered_entries_a_lane(mean_row(desc), irregular(desc))) {
     const bool uneven = static_cast<double>(desc.rows.longest) > gpu_tuning::hubs_from_factor * mean_row(desc);
-    if (desc.vectors == 1 && uneven && desc.A.nnz > 0 && counts<int32_t>(desc.A.cols)) {
+    if (uneven && desc.A.nnz > 0 && counts<int32_t>(desc.A.cols)) {
       int room = 0;
       gpu::check(gpu::largest_shared(room, queue.device_id()), "reading the shared memory's size");
       hubs_ =
@@ -112,6 +121,7 @@ class TransposeScatterKernel final : public Kernel {
 
 inline std::string transpose_scatter_unsupported(const Desc& desc) {
   if (!transposes(desc.op)) return "takes op T and H only";
+  if (desc.vectors != 1) return "takes one vector only";
   if (!rows_fit_ordinal(desc)) return "more rows than the index type counts";
   return "";
 }

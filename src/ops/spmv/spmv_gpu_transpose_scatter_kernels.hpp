@@ -34,7 +34,7 @@ struct Hubs {
   int32_t count;
 };
 
-/// Segments of long rows, then bins of rows, as in RowBinned. With hubs (one vector): blocks stay resident and keep the
+/// Segments of long rows, then bins of rows, as in RowBinned. With hubs, blocks stay resident and keep the
 /// hubs' sums in shared memory.
 template <class T, class I, class O, bool WithHubs, int Batch, int Threads>
 struct ScatterBinned {
@@ -72,14 +72,6 @@ struct ScatterBinned {
           atomic_add(sums + ~places[u], multiply(factors[u], x0));
         else
           atomic_add(v.y + places[u] * v.y_row, multiply(factors[u], x0));
-      }
-      if (v.count > 1) {
-#pragma unroll
-        for (int u = 0; u < Batch; ++u)
-          if (k + u * step < length)
-            for (int64_t q = 1; q < v.count; ++q)
-              atomic_add(v.y + places[u] * v.y_row + q * v.y_vector,
-                         multiply(factors[u], multiply(a, x[q * v.x_vector])));
       }
     }
   }

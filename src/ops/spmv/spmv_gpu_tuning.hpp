@@ -1,6 +1,7 @@
 // Numbers that suit a GPU, apart from the algorithms; found on an H200 (docs/ops/spmv.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace kkc::spmv::gpu_tuning {
@@ -40,6 +41,9 @@ constexpr int shape_of_patterns(double mean) {
   return 5;
 }
 
+// Even rows whose products are staged: their mean length, and the longest against it.
+inline constexpr double staged_from_mean = 12, staged_to_mean = 128, staged_unevenness = 1.25;
+
 // Row bins: lanes such that each has about so many entries.
 inline constexpr int entries_a_lane = 4;
 /// The same where entries are scattered: even rows of some length go better with more lanes.
@@ -57,15 +61,20 @@ constexpr bool large_windows(int lanes_log2, int64_t longest) {
 }
 /// Vectors beside one another that a warp works on; rows of few entries go better with fewer.
 constexpr int most_vector_lanes_log2(double mean) { return mean < 12 ? 4 : 5; }
-// Vectors one after the other: rows up to this length are read in place when neighbouring rows have neighbouring
-// columns.
-inline constexpr int64_t longest_column_row = 16;
+// Vectors one after the other: rows up to this length (a power of two) are read in place when 32 neighbouring rows read
+// at most so many times the least sectors of a vector.
+inline constexpr int32_t longest_column_row = 16;
+inline constexpr double most_spread = 2;
 // From so many vectors the result is turned as well.
 inline constexpr int64_t turn_result_from = 32;
 
-// Transposed: columns whose sums blocks keep in shared memory, the share of the entries that these must hold, and how
-// uneven rows are before the plan looks for such columns.
+// Many vectors transposed by gathering: shared memory of a block.
+inline constexpr size_t gather_shared_bytes = size_t{48} << 10;
+
+// Transposed: columns whose sums blocks keep in shared memory, the share of the entries that these must hold, how
+// uneven rows are before the plan looks for such columns, and how many entries it looks at.
 inline constexpr int32_t hub_capacity = 10752;
+inline constexpr int64_t hub_sample = int64_t{1} << 19;
 inline constexpr double hub_share = 0.2;
 inline constexpr int64_t hubs_from_factor = 8;
 
