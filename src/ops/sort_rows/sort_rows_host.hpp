@@ -45,13 +45,33 @@ int64_t place_of(const Wide<I>& e) {
   return e.place;
 }
 
+/// n <= width: an entry's place is the number of those before it. No branches, and vectors across entries.
+template <int width>
+void sort_by_rank(Packed* e, int64_t n) {
+  uint64_t entries[width], ranks[width] = {};
+  for (int i = 0; i < width; ++i) entries[i] = i < n ? e[i].both : UINT64_MAX;
+  for (int64_t k = 0; k < n; ++k) {
+    const uint64_t other = entries[k];
+    for (int i = 0; i < width; ++i) ranks[i] += other < entries[i] ? 1 : 0;
+  }
+  for (int64_t i = 0; i < n; ++i) e[ranks[i]].both = entries[i];
+}
+
+inline constexpr int64_t few = 32;
+
 template <class E>
 void sort_few(E* e, int64_t n) {
-  for (int64_t i = 1; i < n; ++i) {
-    const E moved = e[i];
-    int64_t k = i;
-    for (; k > 0 && moved < e[k - 1]; --k) e[k] = e[k - 1];
-    e[k] = moved;
+  if constexpr (std::is_same_v<E, Packed>) {
+    if (n <= 8) return sort_by_rank<8>(e, n);
+    if (n <= 16) return sort_by_rank<16>(e, n);
+    return sort_by_rank<32>(e, n);
+  } else {
+    for (int64_t i = 1; i < n; ++i) {
+      const E moved = e[i];
+      int64_t k = i;
+      for (; k > 0 && moved < e[k - 1]; --k) e[k] = e[k - 1];
+      e[k] = moved;
+    }
   }
 }
 
@@ -106,7 +126,7 @@ struct Sorter {
         const auto through = [&](auto& e) {
           e.resize(std::max(e.size(), static_cast<size_t>(n)));
           for (int64_t i = 0; i < n; ++i) set(e[static_cast<size_t>(i)], static_cast<I>(A.column(begin + i)), i);
-          if (n <= 24)
+          if (n <= few)
             sort_few(e.data(), n);
           else if (!std::is_sorted(e.data(), e.data() + n))
             std::sort(e.data(), e.data() + n);
