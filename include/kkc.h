@@ -554,6 +554,30 @@ KKC_API kkc_status_t kkc_spgemm_plan(kkc_context_t *ctx, kkc_op_t op_A, const kk
 KKC_API kkc_status_t kkc_spgemm_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A,
                                         const kkc_matrix_t *B, const void *beta, kkc_matrix_t *C);
 
+/* ---- 16. spgemm_jacobi: C = (I - omega D^-1 A) B ---------------------------------------------------------------- */
+
+/* Plans a Jacobi step on the columns of B, e.g. the smoothing of a tentative prolongator, without A B as a matrix of
+ * its own. D is A's diagonal. A is square, B has as many rows; both are of one index pair and element type,
+ * index_pair_C as for kkc_spgemm_plan, and C's pattern is that of A B: rows sorted, each column once. Rows of A and B
+ * may be unsorted and hold a column twice: such entries add up, on A's diagonal too. Reads patterns, never values;
+ * offsets and indices are checked. Further options: "sorted" and "base" as for kkc_spgemm_plan; "product" = an
+ * implementation of spgemm, for those that go through one. Blocks. kkc_plan_info adds products and plan_bytes. Refused:
+ * mismatched types, shapes, devices; a row of A without a diagonal entry, with its number; KKC_STATUS_OVERFLOW when
+ * index_pair_C cannot count C's entries or columns, with the number. Since 0.1.0. */
+KKC_API kkc_status_t kkc_spgemm_jacobi_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_matrix_t *B,
+                                            kkc_index_pair_t index_pair_C, const kkc_options_t *options,
+                                            kkc_plan_t **plan);
+
+/* Executes for any A and B of the planned patterns and types; C has the planned pattern, which is not read, and its
+ * values are not read either. omega is of the element type (host memory, device memory under scalars = device). dinv:
+ * the diagonal of D^-1 as a vector of A's element type (rank 1, any stride, in memory that the device reads), or NULL:
+ * from A's diagonal. A zero diagonal is then KKC_STATUS_ZERO_PIVOT with its row: from this call on hosts, from
+ * kkc_plan_check on GPUs (the first row, and how many). C's values overlap neither A's nor B's. On GPUs c64 and c128
+ * arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from the plan. Never allocates; blocks on
+ * hosts, on a GPU only enqueues. Since 0.1.0. */
+KKC_API kkc_status_t kkc_spgemm_jacobi_execute(kkc_plan_t *plan, const void *omega, const kkc_view_t *dinv,
+                                               const kkc_matrix_t *A, const kkc_matrix_t *B, kkc_matrix_t *C);
+
 #ifdef __cplusplus
 }
 #endif

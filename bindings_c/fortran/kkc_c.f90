@@ -598,5 +598,19 @@ module kkc_c
       type(c_ptr), value :: plan, alpha, A, B, beta, C
       integer(c_int32_t) :: res
     end function
+    function kkc_spgemm_jacobi_plan_c(ctx, A, B, index_pair_C, options, plan) result(res) bind(c, &
+      name="kkc_spgemm_jacobi_plan")
+      import
+      type(c_ptr), value :: ctx, A, B, options
+      integer(c_int32_t), value :: index_pair_C
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_spgemm_jacobi_execute_c(plan, omega, dinv, A, B, C) result(res) bind(c, &
+      name="kkc_spgemm_jacobi_execute")
+      import
+      type(c_ptr), value :: plan, omega, dinv, A, B, C
+      integer(c_int32_t) :: res
+    end function
   end interface
 end module

@@ -74,6 +74,8 @@ module kkc_calls
   public :: kkc_matrix_scale
   public :: kkc_spgemm_plan
   public :: kkc_spgemm_execute
+  public :: kkc_spgemm_jacobi_plan
+  public :: kkc_spgemm_jacobi_execute
   interface kkc_view_set_pointer
     module procedure kkc_view_set_pointer_ptr
   end interface
@@ -100,6 +102,9 @@ module kkc_calls
   end interface
   interface kkc_spgemm_execute
     module procedure kkc_spgemm_execute_ptr
+  end interface
+  interface kkc_spgemm_jacobi_execute
+    module procedure kkc_spgemm_jacobi_execute_ptr
   end interface
 
 contains
@@ -786,15 +791,16 @@ contains
     call report(status, ierr)
   end subroutine
 
-  subroutine kkc_spgemm_plan(ctx, op_A, A, op_B, B, mask, index_pair_C, plan, options, ierr)
+  subroutine kkc_spgemm_plan(ctx, op_A, A, op_B, B, index_pair_C, plan, mask, options, ierr)
     type(kkc_context_t), intent(in) :: ctx
     integer(c_int32_t), intent(in) :: op_A, op_B, index_pair_C
-    type(kkc_matrix_t), intent(in) :: A, B, mask
+    type(kkc_matrix_t), intent(in) :: A, B
     type(kkc_plan_t), intent(out) :: plan
+    type(kkc_matrix_t), intent(in), optional :: mask
     type(kkc_options_t), intent(in), optional :: options
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
-    status = kkc_spgemm_plan_c(ctx%handle, op_A, A%handle, op_B, B%handle, mask%handle, index_pair_C, &
+    status = kkc_spgemm_plan_c(ctx%handle, op_A, A%handle, op_B, B%handle, address_of_matrix(mask), index_pair_C, &
       address_of_options(options), plan%handle)
     call report(status, ierr)
   end subroutine
@@ -806,6 +812,30 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_spgemm_execute_c(plan%handle, alpha, A%handle, B%handle, beta, C%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_spgemm_jacobi_plan(ctx, A, B, index_pair_C, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A, B
+    integer(c_int32_t), intent(in) :: index_pair_C
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_spgemm_jacobi_plan_c(ctx%handle, A%handle, B%handle, index_pair_C, address_of_options(options), &
+      plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_spgemm_jacobi_execute_ptr(plan, omega, A, B, C, dinv, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(c_ptr), intent(in) :: omega
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    type(kkc_view_t), intent(in), optional :: dinv
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_spgemm_jacobi_execute_c(plan%handle, omega, address_of_view(dinv), A%handle, B%handle, C%handle)
     call report(status, ierr)
   end subroutine
 

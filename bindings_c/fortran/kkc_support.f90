@@ -5,7 +5,8 @@ module kkc_support
   implicit none
   private
   public :: kkc_status_name, kkc_last_error, kkc_version
-  public :: report, refuse, c_text, fortran_text, address_of_options, address_of_allocator
+  public :: report, refuse, c_text, fortran_text, address_of_options, address_of_allocator, &
+    address_of_view, address_of_matrix
 
   ! A refusal that this module itself found, until the library's next failure.
   character(256), save :: own_sentence = ''
@@ -109,6 +110,20 @@ contains
     type(c_ptr) :: address
     address = c_null_ptr
     if (present(allocator)) address = allocator%handle
+  end function
+
+  pure function address_of_view(view) result(address)
+    type(kkc_view_t), intent(in), optional :: view
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (present(view)) address = view%handle
+  end function
+
+  pure function address_of_matrix(matrix) result(address)
+    type(kkc_matrix_t), intent(in), optional :: matrix
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (present(matrix)) address = matrix%handle
   end function
 
 end module

@@ -1,5 +1,6 @@
 #include "matrix.hpp"
 
+#include <functional>
 #include <limits>
 
 #include "dispatch.hpp"
@@ -197,6 +198,12 @@ void require_on_device(const Matrix& A, const Queue& queue, const char* argument
   require(A.device() == queue.device() && A.device_id() == queue.device_id(), KKC_STATUS_TYPE_MISMATCH, argument,
           " belongs to device ", name(A.device()), " ", A.device_id(), ", expected the context's device ",
           name(queue.device()), " ", queue.device_id());
+}
+
+bool values_overlap(const CsrRef& a, const CsrRef& b) {
+  const auto *x = static_cast<const char*>(a.values), *y = static_cast<const char*>(b.values);
+  const std::less<const char*> before;
+  return before(x, y + values_bytes(b)) && before(y, x + values_bytes(a));
 }
 
 uint64_t pattern_fingerprint(Queue& queue, const CsrRef& A) {

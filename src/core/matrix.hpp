@@ -74,6 +74,9 @@ constexpr size_t offsets_bytes(const CsrRef& A) { return static_cast<size_t>(A.r
 constexpr size_t indices_bytes(const CsrRef& A) { return static_cast<size_t>(A.nnz) * ordinal_size(A.pair); }
 constexpr size_t values_bytes(const CsrRef& A) { return static_cast<size_t>(A.nnz) * size_of(A.scalar); }
 
+/// Whether some byte belongs to the values of both.
+bool values_overlap(const CsrRef& a, const CsrRef& b);
+
 /// 64 bits that a changed offset or index changes; blocks, copies GPU patterns to the host.
 uint64_t pattern_fingerprint(Queue& queue, const CsrRef& A);
 

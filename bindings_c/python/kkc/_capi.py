@@ -141,6 +141,8 @@ PROTOTYPES = {
     "kkc_transpose_execute": (_i4, [_p, _p, _p]),
     "kkc_spgemm_plan": (_i4, [_p, _i4, _p, _i4, _p, _p, _i4, _p, _pp]),
     "kkc_spgemm_execute": (_i4, [_p, _p, _p, _p, _p, _p]),
+    "kkc_spgemm_jacobi_plan": (_i4, [_p, _p, _p, _i4, _p, _pp]),
+    "kkc_spgemm_jacobi_execute": (_i4, [_p, _p, _p, _p, _p, _p]),
     "kkc_sort_rows_plan": (_i4, [_p, _p, _p, _pp]),
     "kkc_sort_rows_execute": (_i4, [_p, _p, _p]),
     "kkc_coo_to_csr_plan": (_i4, [_p, _i8, _i8, _i4, _p, _p, _i4, _i4, _p, _pp]),

@@ -2,7 +2,6 @@
 #include "spgemm.hpp"
 
 #include <chrono>
-#include <functional>
 #include <optional>
 
 #include "core/dispatch.hpp"
@@ -210,12 +209,6 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
 }
 
 namespace {
-
-bool values_overlap(const CsrRef& written, const CsrRef& read) {
-  const auto *c = static_cast<const char*>(written.values), *a = static_cast<const char*>(read.values);
-  const std::less<const char*> before;
-  return before(c, a + values_bytes(read)) && before(a, c + values_bytes(written));
-}
 
 bool is_zero(const void* coefficient, Scalar scalar) {
   bool zero = false;

@@ -1,0 +1,232 @@
+// spgemm_jacobi: every implementation on every device against plain host loops.
+#include "support/catch.hpp"
+
+#include "support/output_case.hpp"
+#include "support/spgemm_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+/// A square matrix with a diagonal entry in every row (two in some), away from zero.
+template <class T>
+HostCsr<T> with_diagonal(Random& random, Shape shape, int64_t n) {
+  const HostCsr<T> from = random_csr<T>(random, shape, n, n);
+  HostCsr<T> A;
+  A.rows = A.cols = n;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<size_t>(i);
+    bool found = false;
+    for (int64_t p = from.offsets[at]; p < from.offsets[at + 1]; ++p) {
+      A.indices.push_back(from.indices[static_cast<size_t>(p)]);
+      found |= A.indices.back() == i;
+    }
+    if (!found || random() % 5 == 0) A.indices.push_back(i);
+    A.offsets.push_back(A.nnz());
+  }
+  A.values.resize(A.indices.size());
+  return A;
+}
+
+template <class T>
+void new_values(Random& random, HostCsr<T>& A) {
+  for (int64_t i = 0; i < A.rows; ++i)
+    for (int64_t p = A.offsets[static_cast<size_t>(i)]; p < A.offsets[static_cast<size_t>(i) + 1]; ++p) {
+      const auto at = static_cast<size_t>(p);
+      A.values[at] = random_value<T>(random) + (A.indices[at] == i ? T(3) : T(0));
+    }
+}
+
+/// Rows of (I - omega D^-1 A) B; d: the inverse of D, or empty.
+template <class T>
+ProductRows expected_rows(const HostCsr<T>& A, const HostCsr<T>& B, T omega, const std::vector<T>& inverse) {
+  const auto a = rows_of_op(A, KKC_OP_NONE), b = rows_of_op(B, KKC_OP_NONE);
+  ProductRows rows(a.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    std::complex<double> d = 0;
+    for (const auto& [k, value] : a[i])
+      if (k == static_cast<int64_t>(i)) d += value;
+    const auto scale = -as_double(omega) * (inverse.empty() ? 1.0 / d : as_double(inverse[i]));
+    const auto add = [&](std::complex<double> factor, int64_t k) {
+      for (const auto& [j, value] : b[static_cast<size_t>(k)]) {
+        Sum& sum = rows[i][j];
+        sum.value += factor * value;
+        sum.size += std::abs(factor) * std::abs(value);
+        ++sum.terms;
+      }
+    };
+    add(1, static_cast<int64_t>(i));
+    for (const auto& [k, value] : a[i]) add(scale * value, k);
+  }
+  return rows;
+}
+
+template <class T>
+struct JacobiCase {
+  std::string implementation;
+  kkc_index_pair_t pair, pair_c;
+  int32_t base;
+  bool given, device_scalars;
+};
+
+template <class T>
+std::string wrong(const Context& ctx, const JacobiCase<T>& c, HostCsr<T> A, HostCsr<T> B, Random& random) {
+  new_values(random, A);
+  B.values = random_vector<T>(random, B.values.size());
+  DeviceCsr<T> A_device(ctx, A, c.pair, c.base), B_device(ctx, B, c.pair, 1 - c.base);
+  Plan plan;
+  ok(kkc_spgemm_jacobi_plan(ctx, A_device, B_device, c.pair_c,
+                            Options("{\"implementation\": \"" + c.implementation + "\", \"scalars\": \"" +
+                                    (c.device_scalars ? "device" : "host") + "\"}"),
+                            plan.out()));
+  Matrix C;
+  ok(kkc_plan_create_output(plan, C.out()));
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    new_values(random, A);
+    B.values = random_vector<T>(random, B.values.size());
+    A_device.values().set(A.values);
+    B_device.values().set(B.values);
+    const auto inverse = random_vector<T>(random, c.given ? static_cast<size_t>(A.rows) : 0);
+    const Array<T> inverse_device(ctx, inverse);
+    const View dinv = wrap(ctx, inverse_device.data(), {static_cast<int64_t>(inverse.size())});
+    const T omega = random_value<T>(random);
+    const Array<T> omega_device(ctx, std::vector<T>{omega});
+    const kkc_view_t* given = c.given ? static_cast<kkc_view_t*>(dinv) : nullptr;
+    ok(kkc_spgemm_jacobi_execute(plan, c.device_scalars ? omega_device.data() : &omega, given, A_device, B_device, C));
+    int64_t where = 0, count = 0;
+    ok(kkc_plan_check(plan, &where, &count));
+    SpgemmCase<T> as_product;
+    const std::string text =
+        wrong_product(as_product, expected_rows(A, B, omega, inverse), download<T>(ctx, C), std::vector<T>());
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+std::vector<std::string> implementations(kkc_device_t device) {
+  int32_t count = 0;
+  ok(kkc_implementation_count(device, "spgemm_jacobi", &count));
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < count; ++i) {
+    const char* implementation = nullptr;
+    ok(kkc_implementation_name(device, "spgemm_jacobi", i, &implementation));
+    names.emplace_back(implementation);
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("spgemm_jacobi: every implementation gives what host loops give", "[spgemm_jacobi]") {
+  const auto seed = std::random_device{}();
+  Random random(seed);
+  for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
+    const Context ctx(device);
+    for (const std::string& implementation : implementations(device))
+      for (const Shape shape : all_shapes)
+        for (const int64_t n : {1, 37, 150}) {
+          const auto wide = pair == KKC_INDEX_64_64 ? KKC_INDEX_64_64 : KKC_INDEX_32_64;
+          const JacobiCase<T> c{implementation,
+                                pair,
+                                random() % 2 == 0 ? pair : wide,
+                                static_cast<int32_t>(random() % 2),
+                                random() % 2 == 0,
+                                random() % 2 == 0};
+          INFO("seed " << seed << ' ' << implementation << ' ' << name(shape) << ' ' << n << " base " << c.base
+                       << " dinv given " << c.given);
+          const HostCsr<T> A = with_diagonal<T>(random, shape, n);
+          const HostCsr<T> B =
+              random_csr<T>(random, all_shapes[random() % std::size(all_shapes)], n, random_int(random, 1, 60));
+          CHECK(wrong(ctx, c, A, B, random) == "");
+        }
+  });
+}
+
+TEST_CASE("spgemm_jacobi: a zero diagonal is a zero pivot of its row", "[spgemm_jacobi]") {
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spgemm_jacobi", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(3);
+    HostCsr<double> A = with_diagonal<double>(random, Shape::banded, 40);
+    new_values(random, A);
+    for (int64_t p = 0; p < A.nnz(); ++p)
+      for (const int64_t row : {7, 21})
+        if (p >= A.offsets[static_cast<size_t>(row)] && p < A.offsets[static_cast<size_t>(row) + 1] &&
+            A.indices[static_cast<size_t>(p)] == row)
+          A.values[static_cast<size_t>(p)] = 0;
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    for (const std::string& implementation : implementations(device)) {
+      INFO(name(device) << ' ' << implementation);
+      Plan plan;
+      ok(kkc_spgemm_jacobi_plan(ctx, A_device, A_device, KKC_INDEX_32_32,
+                                Options("{\"implementation\": \"" + implementation + "\"}"), plan.out()));
+      Matrix C;
+      ok(kkc_plan_create_output(plan, C.out()));
+      const double omega = 0.5;
+      const kkc_status_t status = kkc_spgemm_jacobi_execute(plan, &omega, nullptr, A_device, A_device, C);
+      int64_t where = -1, count = -1;
+      if (native_space(ctx) == KKC_SPACE_HOST) {
+        CHECK(status == KKC_STATUS_ZERO_PIVOT);
+        CHECK_THAT(kkc_last_error(), Catch::Contains("diagonal is zero in row 7 "));
+      } else {
+        CHECK(status == KKC_STATUS_SUCCESS);
+        CHECK(kkc_plan_check(plan, &where, &count) == KKC_STATUS_ZERO_PIVOT);
+        CHECK(where == 7);
+        CHECK(count == 2);
+      }
+      CHECK(kkc_plan_check(plan, &where, &count) == KKC_STATUS_SUCCESS);
+      const Array<double> ones(ctx, std::vector<double>(40, 1.0));
+      const View dinv = wrap(ctx, ones.data(), {40});
+      CHECK(kkc_spgemm_jacobi_execute(plan, &omega, dinv, A_device, A_device, C) == KKC_STATUS_SUCCESS);
+      CHECK(kkc_plan_check(plan, &where, &count) == KKC_STATUS_SUCCESS);
+    }
+  }
+}
+
+TEST_CASE("spgemm_jacobi: bad operands are refused with a sentence", "[spgemm_jacobi]") {
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spgemm_jacobi", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(5);
+    const HostCsr<double> A = with_diagonal<double>(random, Shape::banded, 30);
+    const HostCsr<double> wide = random_csr<double>(random, Shape::few, 29, 30);
+    HostCsr<double> holed = A;
+    for (int64_t p = A.offsets[12]; p < A.offsets[13]; ++p)
+      if (A.indices[static_cast<size_t>(p)] == 12) holed.indices[static_cast<size_t>(p)] = 13;
+    const DeviceCsr<double> good(ctx, A, KKC_INDEX_32_32, 0), flat(ctx, wide, KKC_INDEX_32_32, 0),
+        hole(ctx, holed, KKC_INDEX_32_32, 1), other(ctx, A, KKC_INDEX_32_32, 0);
+    const DeviceCsr<float> single(ctx, random_csr<float>(random, Shape::few, 30, 4), KKC_INDEX_32_32, 0);
+    const auto plan_of = [&](kkc_matrix_t* a, kkc_matrix_t* b, const std::string& options = "{}",
+                             kkc_index_pair_t pair = KKC_INDEX_32_32) {
+      Plan plan;
+      const kkc_status_t status = kkc_spgemm_jacobi_plan(ctx, a, b, pair, Options(options), plan.out());
+      CHECK((status == KKC_STATUS_SUCCESS) == (plan != nullptr));
+      return status;
+    };
+    CHECK(plan_of(flat, good) == KKC_STATUS_SIZE_MISMATCH);
+    CHECK_THAT(kkc_last_error(), Catch::Contains("A is 29 x 30, expected a square matrix"));
+    CHECK(plan_of(good, flat) == KKC_STATUS_SIZE_MISMATCH);
+    CHECK(plan_of(good, single) == KKC_STATUS_TYPE_MISMATCH);
+    CHECK(plan_of(good, good, "{}", KKC_INDEX_64_64) == KKC_STATUS_TYPE_MISMATCH);
+    CHECK(plan_of(good, good, R"({"omega": 1})") == KKC_STATUS_UNKNOWN_OPTION);
+    CHECK(plan_of(good, good, R"({"product": "fastest"})") == KKC_STATUS_NOT_SUPPORTED);
+    for (const std::string& implementation : implementations(device)) {
+      INFO(implementation);
+      CHECK(plan_of(hole, good, "{\"implementation\": \"" + implementation + "\"}") == KKC_STATUS_INVALID_ARGUMENT);
+      CHECK_THAT(kkc_last_error(), Catch::Contains("no diagonal entry in row 12 "));
+    }
+
+    Plan plan;
+    ok(kkc_spgemm_jacobi_plan(ctx, good, good, KKC_INDEX_32_32, Options(R"({"checked": 1})"), plan.out()));
+    Matrix C;
+    ok(kkc_plan_create_output(plan, C.out()));
+    const double omega = 1;
+    CHECK(kkc_spgemm_jacobi_execute(plan, nullptr, nullptr, good, good, C) == KKC_STATUS_NULL_POINTER);
+    CHECK(kkc_spgemm_jacobi_execute(plan, &omega, nullptr, flat, good, C) == KKC_STATUS_SIZE_MISMATCH);
+    CHECK(kkc_spgemm_jacobi_execute(plan, &omega, nullptr, good, good, other) != KKC_STATUS_SUCCESS);
+    const Array<double> few(ctx, std::vector<double>(29, 1.0));
+    const View dinv = wrap(ctx, few.data(), {29});
+    CHECK(kkc_spgemm_jacobi_execute(plan, &omega, dinv, good, good, C) == KKC_STATUS_SIZE_MISMATCH);
+    CHECK_THAT(kkc_last_error(), Catch::Contains("dinv is 29, expected a vector of 30 elements"));
+  }
+}
