@@ -18,11 +18,16 @@ function(kkc_op op)
   set_property(GLOBAL APPEND PROPERTY KKC_MODULE_SOURCES ${arg_MODULE_SOURCES})
 endfunction()
 
-# kkc_impl(<op> <algorithm> DEVICES serial openmp cuda hip [SOURCE file] [RAW])
-# An implementation, in order of priority. RAW: it launches raw GPU kernels only and is compiled without Kokkos' headers. Without SOURCE, <op>_<algorithm>.hpp defines
-# template <class Dev> constexpr Implementation <algorithm>(); with SOURCE, that file defines <algorithm>_<device>.
+# kkc_impl(<op> <algorithm> DEVICES serial openmp cuda hip [SOURCE file] [RAW] [TRIAL])
+# An implementation, in order of priority. RAW: it launches raw GPU kernels only and is compiled without Kokkos' headers.
+# TRIAL: its tests have not run on its device yet, so only builds with KKC_TRIAL hold it. Without SOURCE,
+# <op>_<algorithm>.hpp defines template <class Dev> constexpr Implementation <algorithm>(); with SOURCE, that file defines
+# <algorithm>_<device>.
 function(kkc_impl op algorithm)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "RAW" "SOURCE" "DEVICES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "RAW;TRIAL" "SOURCE" "DEVICES")
+  if(arg_TRIAL AND NOT KKC_TRIAL)
+    return()
+  endif()
   get_property(folder GLOBAL PROPERTY KKC_${op}_FOLDER)
   if(arg_SOURCE)
     set(file ${folder}/${arg_SOURCE})
