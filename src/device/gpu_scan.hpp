@@ -27,7 +27,9 @@ inline constexpr int scan_group = 128;  // tiles whose sums a tile reads at most
 
 /// Elements of a thread.
 template <class T>
-inline constexpr int scan_items = sizeof(T) == 4 ? 24 : sizeof(T) <= 8 ? 16 : 8;
+inline constexpr int scan_items = sizeof(T) == 4   ? 24
+                                  : sizeof(T) <= 8 ? 16
+                                                   : 8;
 template <class T>
 inline constexpr int64_t scan_tile = int64_t{scan_threads} * scan_items<T>;
 

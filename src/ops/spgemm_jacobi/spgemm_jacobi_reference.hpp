@@ -116,10 +116,10 @@ class Scaler {
     if (A.rows == 0) return 0;
     using Policy = Kokkos::RangePolicy<typename Dev::exec, Kokkos::IndexType<int64_t>>;
     int64_t first = INT64_MAX;
-    Kokkos::parallel_reduce("kkc spgemm_jacobi diagonal", Policy(Dev::space(queue), 0, A.rows),
-                            FirstMissing<I, O>{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices),
-                                               A.base},
-                            Kokkos::Min<int64_t>(first));
+    Kokkos::parallel_reduce(
+        "kkc spgemm_jacobi diagonal", Policy(Dev::space(queue), 0, A.rows),
+        FirstMissing<I, O>{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.base},
+        Kokkos::Min<int64_t>(first));
     return first;
   }
 
