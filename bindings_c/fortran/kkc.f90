@@ -22,7 +22,7 @@ module kkc
   ! gfortran resolves generic names wrongly for a c_loc that comes from here: iso_c_binding has it.
   private :: c_loc
   private :: report, c_text
-  private :: coefficient, view_scalar
+  private :: coefficient, view_scalar, matrix_scalar
 
   ! call kkc_view_fill(ctx, value, view [, ierr])
   interface kkc_view_fill
@@ -45,6 +45,10 @@ module kkc
   ! call kkc_spmv_execute(plan, alpha, A, x, beta, y [, ierr])
   interface kkc_spmv_execute
     module procedure spmv_execute_f32, spmv_execute_f64, spmv_execute_c64, spmv_execute_c128
+  end interface
+  ! call kkc_spgemm_execute(plan, alpha, A, B, beta, C [, ierr])
+  interface kkc_spgemm_execute
+    module procedure spgemm_execute_f32, spgemm_execute_f64, spgemm_execute_c64, spgemm_execute_c128
   end interface
 
 contains
@@ -71,6 +75,11 @@ contains
   integer(c_int32_t) function view_scalar(view) result(scalar)
     type(kkc_view_t), intent(in) :: view
     if (kkc_view_get_c(view%handle, scalar) /= KKC_STATUS_SUCCESS) scalar = KKC_TYPE_F64 ! the call itself will refuse
+  end function
+
+  integer(c_int32_t) function matrix_scalar(A) result(scalar)
+    type(kkc_matrix_t), intent(in) :: A
+    if (kkc_csr_get_c(A%handle, scalar=scalar) /= KKC_STATUS_SUCCESS) scalar = KKC_TYPE_F64 ! the call itself will refuse
   end function
 
   ! A number as the bytes of an element type; integers keep all their bits.
@@ -284,6 +293,50 @@ contains
     a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), view_scalar(y))
     b_bytes = coefficient(cmplx(beta, kind=c_double_complex), view_scalar(y))
     call report(kkc_spmv_execute_c(plan%handle, c_loc(a_bytes), A%handle, x%handle, c_loc(b_bytes), y%handle), ierr)
+  end subroutine
+
+  subroutine spgemm_execute_f32(plan, alpha, A, B, beta, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    real(c_float), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: a_bytes(16), b_bytes(16)
+    a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
+    b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
+    call report(kkc_spgemm_execute_c(plan%handle, c_loc(a_bytes), A%handle, B%handle, c_loc(b_bytes), C%handle), ierr)
+  end subroutine
+
+  subroutine spgemm_execute_f64(plan, alpha, A, B, beta, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    real(c_double), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: a_bytes(16), b_bytes(16)
+    a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
+    b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
+    call report(kkc_spgemm_execute_c(plan%handle, c_loc(a_bytes), A%handle, B%handle, c_loc(b_bytes), C%handle), ierr)
+  end subroutine
+
+  subroutine spgemm_execute_c64(plan, alpha, A, B, beta, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    complex(c_float_complex), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: a_bytes(16), b_bytes(16)
+    a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
+    b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
+    call report(kkc_spgemm_execute_c(plan%handle, c_loc(a_bytes), A%handle, B%handle, c_loc(b_bytes), C%handle), ierr)
+  end subroutine
+
+  subroutine spgemm_execute_c128(plan, alpha, A, B, beta, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    complex(c_double_complex), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: a_bytes(16), b_bytes(16)
+    a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
+    b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
+    call report(kkc_spgemm_execute_c(plan%handle, c_loc(a_bytes), A%handle, B%handle, c_loc(b_bytes), C%handle), ierr)
   end subroutine
 
   ! What a plan decided, as JSON. kkc_plan_info does the same: both copy the text.

@@ -162,6 +162,27 @@ contains
     call expect(ierr == KKC_STATUS_PARSE, "broken JSON is refused")
   end subroutine
 
+  ! [1 0 1; 0 1 0] times its transpose, counted from 1.
+  subroutine test_product(A)
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_matrix_t) :: C
+    type(kkc_plan_t) :: plan
+    integer(c_int32_t), target :: offsets(3), columns(2)
+    real(c_double), target :: values(2) = [1d0, 1d0]
+    integer(c_int64_t) :: nnz
+    call kkc_spgemm_plan(ctx, KKC_OP_NONE, A, KKC_OP_TRANSPOSE, A, KKC_INDEX_32_32, plan)
+    call kkc_plan_output_nnz(plan, nnz)
+    call expect(nnz == 2, "entries of a product")
+    call kkc_csr_create_output(ctx, 2_c_int64_t, 2_c_int64_t, nnz, KKC_INDEX_32_32, KKC_TYPE_F64, 1, c_loc(offsets), &
+      c_loc(columns), c_loc(values), C)
+    call kkc_plan_output_pattern(plan, C)
+    call expect(all(offsets == [1, 2, 3]) .and. all(columns == [1, 2]), "pattern of a product")
+    call kkc_spgemm_execute(plan, 2d0, A, A, 1d0, C)
+    call expect(all(values == [5d0, 3d0]), "product of matrices added up")
+    call kkc_matrix_destroy(C)
+    call kkc_plan_destroy(plan)
+  end subroutine
+
   ! The matrix [10 0 20; 0 30 0], counted from 1 as Fortran does.
   subroutine test_matrix_one_based()
     integer(c_int32_t), target :: offsets(3) = [1, 3, 4], columns(3) = [1, 3, 2]
@@ -193,6 +214,7 @@ contains
     call kkc_spmv_plan(ctx, KKC_OP_TRANSPOSE, A, y_view, z_view, transposed)
     call kkc_spmv_execute(transposed, 1d0, A, y_view, 0d0, z_view)
     call expect(all(z == [4d0, 2d0, 4d0]), "transposed product")
+    call test_product(A)
     call kkc_csr_create_copy(ctx, 2, 3, 1, offsets, columns, A=copy)
     call test_matrix_operations(A, x_view)
     call kkc_matrix_info(copy, info)

@@ -1,6 +1,7 @@
 // spgemm: every implementation on every device against plain host loops.
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "support/spgemm_case.hpp"
@@ -108,5 +109,124 @@ TEMPLATE_TEST_CASE("spgemm: every implementation gives what host loops give", "[
         }
     }
     CHECK(taken == std::set<std::string>(names.begin(), names.end()));
+  }
+}
+
+/// Rows with lengths around the sizes where the treatment of a row changes, among rows of B of one to a few entries.
+template <class T>
+HostCsr<T> rows_of_lengths(Random& random, const std::vector<int64_t>& lengths, int64_t cols) {
+  HostCsr<T> A;
+  A.cols = cols;
+  for (const int64_t length : lengths) {
+    ++A.rows;
+    std::set<int64_t> columns;
+    while (static_cast<int64_t>(columns.size()) < std::min(length, cols))
+      columns.insert(random_int(random, 0, cols - 1));
+    A.indices.insert(A.indices.end(), columns.begin(), columns.end());
+    A.offsets.push_back(A.nnz());
+  }
+  A.values = random_vector<T>(random, A.indices.size());
+  return A;
+}
+
+TEST_CASE("spgemm: rows of every length around the borders of its bins", "[spgemm]") {
+  using T = double;
+  std::vector<int64_t> lengths;
+  for (int64_t border = 1; border <= 4096; border *= 2)
+    for (int64_t length = border - 1; length <= border + 1; ++length) lengths.push_back(length);
+  for (const Visit& visit : visits()) {
+    if (!any_support<T>(visit.device)) continue;
+    const Context ctx(visit.device, visit.options);
+    for (const std::string& implementation : implementations(visit.device, "spgemm")) {
+      Random random(seed());
+      const int64_t cols = 70000;
+      const auto A = rows_of_lengths<T>(random, lengths, 5000);
+      std::vector<int64_t> ones(5000);
+      for (int64_t& length : ones) length = random_int(random, 0, 3);
+      const auto B = rows_of_lengths<T>(random, ones, cols);
+      SpgemmCase<T> c;
+      c.implementation = implementation;
+      c.beta = T(0.5);
+      INFO("seed " << seed() << ", " << name(visit.device) << ", " << c.text());
+      const auto wrong = run_case(ctx, c, A, B, static_cast<const HostCsr<T>*>(nullptr), random);
+      if (wrong) REQUIRE(*wrong == "");
+      // The other way round: single entries that choose long rows of B.
+      std::vector<int64_t> few(200);
+      for (int64_t& length : few) length = random_int(random, 0, 2);
+      const auto choose = rows_of_lengths<T>(random, few, static_cast<int64_t>(lengths.size()));
+      const auto long_rows = rows_of_lengths<T>(random, lengths, cols);
+      const auto other = run_case(ctx, c, choose, long_rows, static_cast<const HostCsr<T>*>(nullptr), random);
+      if (other) REQUIRE(*other == "");
+    }
+  }
+}
+
+TEST_CASE("spgemm: slices of any size give the same bits", "[spgemm]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (!any_support<T>(visit.device)) continue;
+    const Context ctx(visit.device, visit.options);
+    for (const std::string& implementation : implementations(visit.device, "spgemm"))
+      for (const bool masked : {false, true}) {
+        std::vector<T> whole;
+        for (const int64_t bound : {-1, 1 << 20, 20000, 2000, 0}) {
+          Random random(seed());
+          const auto A = random_csr<T>(random, Shape::power_law, 300, 300);
+          const auto mask = random_csr<T>(random, Shape::power_law, 300, 300);
+          SpgemmCase<T> c;
+          c.implementation = implementation;
+          c.beta = T(0.25);
+          c.deterministic = true;
+          c.max_workspace = bound;
+          INFO("seed " << seed() << ", " << name(visit.device) << ", " << c.text() << (masked ? " masked" : ""));
+          std::vector<T> bits;
+          const auto wrong = run_case(ctx, c, A, A, masked ? &mask : nullptr, random, &bits);
+          if (!wrong) continue;
+          REQUIRE(*wrong == "");
+          if (whole.empty()) whole = bits;
+          CHECK(whole == bits);
+        }
+      }
+  }
+}
+
+TEST_CASE("spgemm: like rows share a class, on grids and on their Galerkin products", "[spgemm]") {
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !any_support<double>(visit.device)) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    HostCsr<double> grid, aggregates;  // 12 x 12 x 12 points, 7 entries a row; aggregates of 3 x 3 x 3
+    constexpr int64_t n = 12;
+    grid.cols = n * n * n;
+    aggregates.cols = n * n * n / 27;
+    for (int64_t z = 0; z < n; ++z)
+      for (int64_t y = 0; y < n; ++y)
+        for (int64_t x = 0; x < n; ++x) {
+          const auto at = [&](int64_t i, int64_t j, int64_t k) {
+            if (std::min({i, j, k}) >= 0 && std::max({i, j, k}) < n) grid.indices.push_back((k * n + j) * n + i);
+          };
+          at(x, y, z - 1), at(x, y - 1, z), at(x - 1, y, z), at(x, y, z), at(x + 1, y, z), at(x, y + 1, z),
+              at(x, y, z + 1);
+          grid.offsets.push_back(grid.nnz());
+          aggregates.indices.push_back((z / 3 * 4 + y / 3) * 4 + x / 3);
+          aggregates.offsets.push_back(aggregates.nnz());
+          ++grid.rows, ++aggregates.rows;
+        }
+    grid.values = random_vector<double>(random, grid.indices.size());
+    aggregates.values = random_vector<double>(random, aggregates.indices.size());
+    for (const auto* right : {&grid, &aggregates}) {
+      SpgemmCase<double> c;
+      c.implementation = "host_binned";
+      c.beta = 2;
+      const auto wrong = run_case(ctx, c, grid, *right, static_cast<const HostCsr<double>*>(nullptr), random);
+      REQUIRE(wrong);
+      REQUIRE(*wrong == "");
+      const DeviceCsr<double> A(ctx, grid, c.pair, 1), B(ctx, *right, c.pair, 0);
+      Plan plan;
+      ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, B, nullptr, c.pair, Options(c.options()), plan.out()));
+      const char* info = nullptr;
+      ok(kkc_plan_info(plan, &info));
+      CHECK_THAT(info, !Catch::Contains("\"rows_in_classes\":0"));
+    }
   }
 }

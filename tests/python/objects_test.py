@@ -401,6 +401,21 @@ def test_allocator_serves_the_context():
     assert not live
 
 
+def test_product_of_sparse_matrices(host):
+    A = host.matrix_generate("lap2d5", nx=7, ny=5)
+    dense = A.scipy().toarray()
+    plan = host.spgemm_plan(A, A, op_B="T")
+    C = plan.execute(A, A, alpha=2)
+    assert plan.info["products"] >= plan.output_nnz == C.nnz
+    np.testing.assert_allclose(C.scipy().toarray(), 2 * dense @ dense.T)
+    plan.execute(A, A, C, alpha=-1, beta=0.5)
+    np.testing.assert_allclose(C.scipy().toarray(), 0, atol=1e-12)
+    with host.spgemm_plan(A, A, mask=A) as masked:
+        np.testing.assert_allclose(masked.execute(A, A).scipy().toarray(), dense @ dense * (dense != 0))
+    with pytest.raises(ValueError, match="beta"):
+        plan.execute(A, A, beta=1)
+
+
 def test_out_of_memory_is_a_failure():
     def nothing(size, space, stream):
         return 0

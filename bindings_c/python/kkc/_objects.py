@@ -374,3 +374,18 @@ class SortPlan(Plan):
         """Sorts into sorted_keys and sorted_values; None where the plan was given None. In place where an output is its
         input."""
         call("kkc_view_sort_execute", self, *self.context._sort_views(keys, sorted_keys, values, sorted_values))
+
+
+class SpgemmPlan(Plan):
+    """A plan of spgemm."""
+
+    def execute(self, A: Matrix, B: Matrix, C: Matrix | None = None, alpha: Any = 1,  # type: ignore[override]
+                beta: Any = 0) -> Matrix:
+        """C = alpha op_A(A) op_B(B) + beta C; without C into a new matrix. Returns C."""
+        if C is None:
+            if not isinstance(beta, int | float | complex) or beta != 0:
+                raise ValueError("beta needs a C whose values it scales")
+            C = self.create_output()
+        a, b = self.context._coefficients(alpha, beta, A.scalar)
+        call("kkc_spgemm_execute", self, a, A, B, b, C)
+        return C

@@ -110,6 +110,13 @@ class RowClasses {
   std::vector<int32_t> lengths;  // products of each entry of the left row
   std::vector<uint16_t> places;
 
+  /// What decides of a row of B: its first column (-1: it is empty) and the class of its columns relative to that.
+  template <class I>
+  struct Head {
+    I first;
+    int32_t shape;
+  };
+
   size_t bytes() const {
     return classes.size() * sizeof(Class) + columns.size() * sizeof(int64_t) + lengths.size() * sizeof(int32_t) +
            places.size() * sizeof(uint16_t);
@@ -122,9 +129,10 @@ class RowClasses {
     return 0;
   }
 
-  /// ids[row] = class or no_class; `shapes`: room for as many as B has rows.
+  /// ids[row] = class or no_class; `shapes` and `heads`: room for as many as B has rows.
   template <class Left, class I, class O>
-  void find(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, int32_t* shapes, int32_t* ids) {
+  void find(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, int32_t* shapes, Head<I>* heads,
+            int32_t* ids) {
     const auto mixed = [](uint64_t h, int64_t v) {
       h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
       return h ^ h >> 29;
@@ -147,27 +155,36 @@ class RowClasses {
         },
         shapes);
 
-    const auto first = [&](int64_t j) { return B.begin(j) < B.end(j) ? B.column(B.begin(j)) : 0; };
+    const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), B.rows / 4096));
+    host_parts<AnyHost>(queue, parts, [&](int64_t part) {
+      for (int64_t j = part_begin(B.rows, parts, part), end = part_begin(B.rows, parts, part + 1); j < end; ++j)
+        heads[j] = {static_cast<I>(B.begin(j) < B.end(j) ? B.column(B.begin(j)) : -1), shapes[j]};
+    });
     const auto members = classify(
         queue, left.rows(), most_classes,
         [&](int64_t i) {
           const auto row = left.row(i);
           uint64_t h = 2;
-          for (int64_t k = 0; k < row.size(); ++k)
-            h = mixed(mixed(h, shapes[row.column(k)]), first(row.column(k)) - first(row.column(0)));
+          int64_t origin = -1;
+          for (int64_t k = 0; k < row.size(); ++k) {
+            const Head<I> head = heads[row.column(k)];
+            if (origin < 0) origin = head.first;
+            h = mixed(mixed(h, head.shape), head.first < 0 ? 0 : head.first - origin);
+          }
           return h;
         },
         [&](int64_t i, int64_t j) {
           const auto a = left.row(i), b = left.row(j);
           if (a.size() != b.size()) return false;
           if (a.size() == 0) return true;
-          const int64_t shift = first(b.column(0)) - first(a.column(0));
+          const int64_t shift = int64_t{heads[b.column(0)].first} - heads[a.column(0)].first;
           bool equal = true;
           for (int64_t k = 0; k < a.size(); ++k) {
             const int64_t p = a.column(k), q = b.column(k);
+            const Head<I> x = heads[p], y = heads[q];
             // Rows of B without a class are like no other; empty ones lie nowhere.
-            equal &= shapes[p] == shapes[q] && (p == q || shapes[p] != no_class) &&
-                     (first(q) - first(p) == shift || B.begin(p) == B.end(p));
+            equal &=
+                x.shape == y.shape && (x.shape != no_class || p == q) && (y.first - x.first == shift || y.first < 0);
           }
           return equal;
         },

@@ -2,6 +2,7 @@
 // order to beta times C's old value, so all of them, and slices of any size, give the same bits.
 #pragma once
 
+#include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm_host_symbolic.hpp"
 
 namespace kkc::spgemm {
@@ -42,49 +43,72 @@ class HostNumeric {
         each_(workspace.each) {}
 
   void run(Queue& queue) const {
+    const bool streamed = C_.nnz * static_cast<int64_t>(sizeof(E)) >= stream_threshold_bytes;
     deal(queue, plan_.chunk_count(), [&](int64_t worker, int64_t chunk) {
       void* const memory = workspace_ + static_cast<size_t>(worker) * each_;
       const uint16_t* places = plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
-      const auto* const kinds = plan_.kinds.as<int32_t>();
       const int64_t last = plan_.chunks[static_cast<size_t>(chunk) + 1];
+      // Rows are made in a block that stays in the innermost cache, and leave it together.
+      alignas(cache_line) E block[block_bytes / sizeof(E)];
+      int64_t filled = 0, from = 0;
+      const auto flush = [&] {
+        stream_out(c_ + from, block, static_cast<size_t>(filled) * sizeof(E));
+        filled = 0;
+      };
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < last; ++i) {
         const int64_t begin = start(i), count = start(i + 1) - begin;
-        E* const c = c_ + begin;
-        if (alpha_is_zero_) {
-          scale(c, count);
+        if (filled + count > static_cast<int64_t>(std::size(block))) flush();
+        if (!streamed || count > static_cast<int64_t>(std::size(block))) {
+          places = make_row(i, begin, count, c_ + begin, places, memory);
           continue;
         }
-        const auto row = left_.row(i);
-        switch (kinds[i]) {
-          case row_empty: break;
-          case row_copied: scale(c, count), copied(row, c, count); break;
-          case row_placed: scale(c, count), places = placed(row, c, places); break;
-          case row_hash: scale(c, count), hashed(row, c, columns_ + begin, count, memory); break;
-          case row_dense: dense(row, c, columns_ + begin, count, memory); break;
-          default: scale(c, count), of_class(row, plan_.classes.classes[static_cast<size_t>(kinds[i])], c);
-        }
+        if (filled == 0) from = begin;
+        places = make_row(i, begin, count, block + filled, places, memory);
+        filled += count;
       }
+      flush();
+      if (streamed) stream_fence();
     });
   }
 
  private:
+  static constexpr size_t block_bytes = 8192;
+
   int64_t start(int64_t i) const {
     return offset_size(C_.pair) == 8 ? static_cast<const int64_t*>(C_.offsets)[i]
                                      : static_cast<const int32_t*>(C_.offsets)[i];
   }
 
-  void scale(E* c, int64_t count) const {
+  /// Row i of C, whose old values are at `begin`, into c. Returns where the next kept places are.
+  const uint16_t* make_row(int64_t i, int64_t begin, int64_t count, E* c, const uint16_t* places, void* memory) const {
+    const int32_t kind = plan_.kinds.as<int32_t>()[i];
+    if (alpha_is_zero_ || kind != row_dense) scale(c_ + begin, c, count);
+    if (alpha_is_zero_) return places;
+    const auto row = left_.row(i);
+    switch (kind) {
+      case row_empty: break;
+      case row_copied: copied(row, c, count); break;
+      case row_placed: return placed(row, c, places);
+      case row_hash: hashed(row, c, columns_ + begin, count, memory); break;
+      case row_dense: dense(row, c_ + begin, c, columns_ + begin, count, memory); break;
+      default: of_class(row, plan_.classes.classes[static_cast<size_t>(kind)], c);
+    }
+    return places;
+  }
+
+  E scaled(const E& old) const { return beta_ == E{} ? E{} : times(beta_, old); }
+  void scale(const E* old, E* c, int64_t count) const {
     if (beta_ == E{})
       std::fill(c, c + count, E{});
     else
-      for (int64_t p = 0; p < count; ++p) c[p] = times(beta_, c[p]);
+      for (int64_t p = 0; p < count; ++p) c[p] = times(beta_, old[p]);
   }
 
   static void add(E& sum, E a, E b) { sum = plus(sum, times(a, b)); }
 
   /// The lines of the row of B after next, soon to be read.
   template <class Row>
-  void prefetch_row(const Row& row, int64_t k, bool columns) const {
+  [[gnu::always_inline]] void prefetch_row(const Row& row, int64_t k, bool columns) const {
     if (k + 2 >= row.size()) return;
     const int64_t begin = B_.begin(row.column(k + 2));
     __builtin_prefetch(b_ + begin);
@@ -165,16 +189,16 @@ class HostNumeric {
 
   /// Through an accumulator for every column, or for as many at a time as the workspace takes.
   template <class Row>
-  void dense(const Row& row, E* c, const I* columns, int64_t count, void* memory) const {
+  void dense(const Row& row, const E* old, E* c, const I* columns, int64_t count, void* memory) const {
     const auto width = static_cast<int64_t>(each_ / sizeof(E));
     if (width == 0) {
-      scale(c, count);
+      scale(old, c, count);
       hashed(row, c, columns, count, memory);
       return;
     }
     auto* const sums = static_cast<E*>(memory);
     if (width >= C_.cols) {
-      for (int64_t p = 0; p < count; ++p) sums[columns[p]] = beta_ == E{} ? E{} : times(beta_, c[p]);
+      for (int64_t p = 0; p < count; ++p) sums[columns[p]] = scaled(old[p]);
       each_product(row, [&](int64_t column, const E& a, const E& b) { add(sums[column], a, b); });
       for (int64_t p = 0; p < count; ++p) c[p] = sums[columns[p]];
       return;
@@ -182,8 +206,7 @@ class HostNumeric {
     for (int64_t first = 0; first < count;) {
       const auto from = static_cast<int64_t>(columns[first]);
       int64_t last = first;
-      for (; last < count && columns[last] - from < width; ++last)
-        sums[columns[last] - from] = beta_ == E{} ? E{} : times(beta_, c[last]);
+      for (; last < count && columns[last] - from < width; ++last) sums[columns[last] - from] = scaled(old[last]);
       each_product(row, [&](int64_t column, const E& a, const E& b) {
         if (static_cast<uint64_t>(column - from) < static_cast<uint64_t>(width)) add(sums[column - from], a, b);
       });

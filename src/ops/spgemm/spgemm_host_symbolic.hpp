@@ -71,7 +71,8 @@ class HostSymbolic {
     cut_chunks();
     if (plan_.choice == HostChoice::binned && !desc_.masked) {
       const Buffer shapes = host_array<int32_t>(desc_.memory, B_.rows);
-      plan_.classes.find(queue_, left_, B_, shapes.as<int32_t>(), kinds_);
+      const Buffer heads = host_array<RowClasses::Head<I>>(desc_.memory, B_.rows);
+      plan_.classes.find(queue_, left_, B_, shapes.as<int32_t>(), heads.as<RowClasses::Head<I>>(), kinds_);
     }
     count_rows();
     allocate(C);
