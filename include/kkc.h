@@ -3,11 +3,9 @@
  * Licensed under the Apache License v2.0 with LLVM Exceptions (see LICENSE).
  *
  * Reading guide
- *   1 version and errors     4 memory           7 matrices            10 operations without a plan
- *   2 types                  5 options          8 matrix files        11 plans
- *   3 contexts               6 views            9 generated matrices  12 spmv
- *                                                                     14 operations on matrices
- *                                                                     15 spgemm
+ *   1 version and errors  4 memory   7 matrices            10 calls without plan  13 scans, sorts  16 spgemm_jacobi
+ *   2 types               5 options  8 matrix files        11 plans               14 matrices      17 spadd
+ *   3 contexts            6 views    9 generated matrices  12 spmv                15 spgemm
  *
  * Conventions, which hold for every function unless its contract says otherwise
  *   - Every function returns a status. 0 is success. 1..99: the call was refused and nothing was changed. 100 and
@@ -577,6 +575,23 @@ KKC_API kkc_status_t kkc_spgemm_jacobi_plan(kkc_context_t *ctx, const kkc_matrix
  * hosts, on a GPU only enqueues. Since 0.1.0. */
 KKC_API kkc_status_t kkc_spgemm_jacobi_execute(kkc_plan_t *plan, const void *omega, const kkc_view_t *dinv,
                                                const kkc_matrix_t *A, const kkc_matrix_t *B, kkc_matrix_t *C);
+
+/* ---- 17. spadd: C = alpha op(A) + beta op(B) ------------------------------------------------------------------- */
+
+/* Plans the sum for the patterns of A and B: of the same types, shapes that fit under op. Rows may be unsorted and hold
+ * a column twice (such entries are added up). C's pattern is the union: rows sorted, each column once, no entry dropped
+ * whatever its value; index_pair_C may be any. Further options: "rows" = detect|sorted|unsorted, what is known of A's
+ * and B's rows: nothing, that they ascend strictly (else KKC_STATUS_NOT_SORTED with matrix and row), that they do not;
+ * "base". Reads patterns only, and checks them. Blocks. Refused otherwise: as by kkc_spgemm_plan. Since 0.1.0. */
+KKC_API kkc_status_t kkc_spadd_plan(kkc_context_t *ctx, kkc_op_t op_A, const kkc_matrix_t *A, kkc_op_t op_B,
+                                    const kkc_matrix_t *B, kkc_index_pair_t index_pair_C, const kkc_options_t *options,
+                                    kkc_plan_t **plan);
+
+/* C's values for any A and B of the planned patterns and types; C has the planned pattern, which is not read. Its
+ * values overlap neither A's nor B's. alpha, beta and refusals as for kkc_spgemm_execute; alpha = 0 never reads A's
+ * values, beta = 0 never B's. The same bits run to run. Never allocates; on a GPU only enqueues. Since 0.1.0. */
+KKC_API kkc_status_t kkc_spadd_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A, const void *beta,
+                                       const kkc_matrix_t *B, kkc_matrix_t *C);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <type_traits>
 
 #include "cusparse_reorder.hpp"
 #include "peer.hpp"
@@ -96,6 +97,112 @@ Entrant entrant(const SpmvProblem& p, std::string name, bool prepared, Size size
   return {std::move(name) + (prepared ? " preprocessed" : ""), false, seconds, [state, run] { run(*state); }, nullptr};
 }
 
+/// csrgeam2 for one element type.
+template <class T>
+struct Geam;
+template <>
+struct Geam<float> {
+  static constexpr auto buffer = cusparseScsrgeam2_bufferSizeExt;
+  static constexpr auto add = cusparseScsrgeam2;
+};
+template <>
+struct Geam<double> {
+  static constexpr auto buffer = cusparseDcsrgeam2_bufferSizeExt;
+  static constexpr auto add = cusparseDcsrgeam2;
+};
+template <>
+struct Geam<cuComplex> {
+  static constexpr auto buffer = cusparseCcsrgeam2_bufferSizeExt;
+  static constexpr auto add = cusparseCcsrgeam2;
+};
+template <>
+struct Geam<cuDoubleComplex> {
+  static constexpr auto buffer = cusparseZcsrgeam2_bufferSizeExt;
+  static constexpr auto add = cusparseZcsrgeam2;
+};
+
+/// A csrgeam2 and its result.
+template <class T>
+class Sum {
+ public:
+  explicit Sum(const SpaddProblem& p) : p_(p) {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      alpha_ = static_cast<T>(p.alpha);
+      beta_ = static_cast<T>(p.beta);
+    } else {
+      alpha_.x = static_cast<decltype(alpha_.x)>(p.alpha);
+      beta_.x = static_cast<decltype(beta_.x)>(p.beta);
+    }
+    must(cusparseCreate(&handle_), "cusparseCreate");
+    must(cusparseSetStream(handle_, static_cast<cudaStream_t>(p.stream)), "cusparseSetStream");
+    must(cusparseCreateMatDescr(&type_), "cusparseCreateMatDescr");
+    must(cudaMalloc(&offsets_, static_cast<size_t>(p.A.rows + 1) * 4), "cudaMalloc");
+    size_t bytes = 0;
+    must(Geam<T>::buffer(handle_, rows(), cols(), &alpha_, type_, static_cast<int>(p.A.nnz), values(p.A), offsets(p.A),
+                         indices(p.A), &beta_, type_, static_cast<int>(p.B.nnz), values(p.B), offsets(p.B),
+                         indices(p.B), type_, nullptr, static_cast<int*>(offsets_), nullptr, &bytes),
+         "cusparse csrgeam2_bufferSizeExt");
+    must(cudaMalloc(&workspace_, bytes + 1), "cudaMalloc");
+    symbolic();
+    must(cudaMalloc(&indices_, static_cast<size_t>(nnz_) * 4 + 1), "cudaMalloc");
+    must(cudaMalloc(&values_, static_cast<size_t>(nnz_) * sizeof(T) + 1), "cudaMalloc");
+  }
+  Sum(const Sum&) = delete;
+  Sum& operator=(const Sum&) = delete;
+  ~Sum() {
+    for (void* memory : {offsets_, indices_, values_, workspace_}) cudaFree(memory);
+    cusparseDestroyMatDescr(type_);
+    cusparseDestroy(handle_);
+  }
+
+  void symbolic() {
+    must(cusparseXcsrgeam2Nnz(handle_, rows(), cols(), type_, static_cast<int>(p_.A.nnz), offsets(p_.A), indices(p_.A),
+                              type_, static_cast<int>(p_.B.nnz), offsets(p_.B), indices(p_.B), type_,
+                              static_cast<int*>(offsets_), &nnz_, workspace_),
+         "cusparseXcsrgeam2Nnz");
+  }
+  void numeric() {
+    must(Geam<T>::add(handle_, rows(), cols(), &alpha_, type_, static_cast<int>(p_.A.nnz), values(p_.A), offsets(p_.A),
+                      indices(p_.A), &beta_, type_, static_cast<int>(p_.B.nnz), values(p_.B), offsets(p_.B),
+                      indices(p_.B), type_, static_cast<T*>(values_), static_cast<int*>(offsets_),
+                      static_cast<int*>(indices_), workspace_),
+         "cusparse csrgeam2");
+  }
+  HostResult fetch() {
+    const auto down = [](std::vector<unsigned char>& to, const void* from, size_t bytes) {
+      to.resize(bytes);
+      must(cudaMemcpy(to.data(), from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    };
+    must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    down(host_offsets_, offsets_, static_cast<size_t>(p_.A.rows + 1) * 4);
+    down(host_indices_, indices_, static_cast<size_t>(nnz_) * 4);
+    down(host_values_, values_, static_cast<size_t>(nnz_) * sizeof(T));
+    return {p_.A.rows, nnz_, 4, 4, 0, host_offsets_.data(), host_indices_.data(), host_values_.data()};
+  }
+
+ private:
+  int rows() const { return static_cast<int>(p_.A.rows); }
+  int cols() const { return static_cast<int>(p_.A.cols); }
+  static const int* offsets(const SparseOperand& x) { return static_cast<const int*>(x.offsets); }
+  static const int* indices(const SparseOperand& x) { return static_cast<const int*>(x.indices); }
+  static const T* values(const SparseOperand& x) { return static_cast<const T*>(x.values); }
+
+  SpaddProblem p_;
+  T alpha_{}, beta_{};
+  cusparseHandle_t handle_ = nullptr;
+  cusparseMatDescr_t type_ = nullptr;
+  int nnz_ = 0;
+  void *offsets_ = nullptr, *indices_ = nullptr, *values_ = nullptr, *workspace_ = nullptr;
+  std::vector<unsigned char> host_offsets_, host_indices_, host_values_;
+};
+
+template <class T>
+std::vector<TwoPhases> sum(const SpaddProblem& p) {
+  const auto state = std::make_shared<Sum<T>>(p);
+  return {
+      {"csrgeam2", [state] { state->symbolic(); }, [state] { state->numeric(); }, [state] { return state->fetch(); }}};
+}
+
 class CuSparse final : public Peer {
  public:
   std::string name() const override { return "cusparse"; }
@@ -107,6 +214,18 @@ class CuSparse final : public Peer {
     return std::to_string(part[0]) + "." + std::to_string(part[1]) + "." + std::to_string(part[2]);
   }
   bool serves(kkc_device_t device) const override { return device == KKC_DEVICE_CUDA; }
+
+  std::vector<TwoPhases> spadd(const SpaddProblem& p) override {
+    if (p.index != KKC_INDEX_32_32) throw NotTaken("csrgeam2 has 32-bit indices only");
+    if (p.op_A != KKC_OP_NONE || p.op_B != KKC_OP_NONE) throw NotTaken("csrgeam2 transposes nothing");
+    must(cudaSetDevice(p.device_id), "cudaSetDevice");
+    switch (p.scalar) {
+      case KKC_TYPE_F32: return sum<float>(p);
+      case KKC_TYPE_F64: return sum<double>(p);
+      case KKC_TYPE_C64: return sum<cuComplex>(p);
+      default: return sum<cuDoubleComplex>(p);
+    }
+  }
 
   std::vector<Entrant> spmv(const SpmvProblem& p) override {
     if (p.op == KKC_OP_CONJUGATE) throw NotTaken("has no product with the conjugate");

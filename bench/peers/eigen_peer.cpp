@@ -91,6 +91,32 @@ std::vector<SpgemmEntrant> multiplications(const SpgemmProblem& p) {
   return {multiplication<T, int64_t>(p)};
 }
 
+template <class T>
+TwoPhases addition(const SpaddProblem& p) {
+  using Own = Eigen::SparseMatrix<T, Eigen::RowMajor, int32_t>;
+  using Sparse = Eigen::Map<const Own>;
+  const auto map = [](const SparseOperand& x) {
+    return Sparse(x.rows, x.cols, x.nnz, static_cast<const int32_t*>(x.offsets), static_cast<const int32_t*>(x.indices),
+                  static_cast<const T*>(x.values));
+  };
+  const auto sum = std::make_shared<Own>();
+  const auto run = [p, map, sum] {
+    const Sparse A = map(p.A), B = map(p.B);
+    const T alpha(static_cast<typename Eigen::NumTraits<T>::Real>(p.alpha)),
+        beta(static_cast<typename Eigen::NumTraits<T>::Real>(p.beta));
+    if (p.op_A == KKC_OP_NONE)
+      *sum = alpha * A + beta * B;
+    else
+      *sum = alpha * Own(A.transpose()) + beta * B;
+  };
+  const auto fetch = [sum] {
+    sum->makeCompressed();
+    return HostResult{sum->rows(),          sum->nonZeros(), 4, 4, 0, sum->outerIndexPtr(),
+                      sum->innerIndexPtr(), sum->valuePtr()};
+  };
+  return {"", nullptr, run, fetch};
+}
+
 class EigenPeer final : public Peer {
  public:
   std::string name() const override { return "eigen"; }
@@ -99,6 +125,17 @@ class EigenPeer final : public Peer {
            std::to_string(EIGEN_MINOR_VERSION);
   }
   bool serves(kkc_device_t device) const override { return device == KKC_DEVICE_SERIAL || device == KKC_DEVICE_OPENMP; }
+
+  std::vector<TwoPhases> spadd(const SpaddProblem& p) override {
+    if (p.index != KKC_INDEX_32_32) throw NotTaken("this adapter holds 32-bit indices only");
+    if (p.op_B != KKC_OP_NONE) throw NotTaken("this adapter transposes A only");
+    switch (p.scalar) {
+      case KKC_TYPE_F32: return {addition<float>(p)};
+      case KKC_TYPE_F64: return {addition<double>(p)};
+      case KKC_TYPE_C64: return {addition<std::complex<float>>(p)};
+      default: return {addition<std::complex<double>>(p)};
+    }
+  }
 
   std::vector<Entrant> spmv(const SpmvProblem& p) override {
     if (p.index == KKC_INDEX_32_64) throw NotTaken("offsets and indices are of one type");

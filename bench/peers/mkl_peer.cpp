@@ -26,6 +26,7 @@ struct Calls<float> {
   static constexpr auto create = mkl_sparse_s_create_csr;
   static constexpr auto mv = mkl_sparse_s_mv;
   static constexpr auto mm = mkl_sparse_s_mm;
+  static constexpr auto add = mkl_sparse_s_add;
   static constexpr auto export_csr = mkl_sparse_s_export_csr;
 };
 template <>
@@ -34,6 +35,7 @@ struct Calls<double> {
   static constexpr auto create = mkl_sparse_d_create_csr;
   static constexpr auto mv = mkl_sparse_d_mv;
   static constexpr auto mm = mkl_sparse_d_mm;
+  static constexpr auto add = mkl_sparse_d_add;
   static constexpr auto export_csr = mkl_sparse_d_export_csr;
 };
 template <>
@@ -42,6 +44,7 @@ struct Calls<std::complex<float>> {
   static constexpr auto create = mkl_sparse_c_create_csr;
   static constexpr auto mv = mkl_sparse_c_mv;
   static constexpr auto mm = mkl_sparse_c_mm;
+  static constexpr auto add = mkl_sparse_c_add;
   static constexpr auto export_csr = mkl_sparse_c_export_csr;
 };
 template <>
@@ -50,6 +53,7 @@ struct Calls<std::complex<double>> {
   static constexpr auto create = mkl_sparse_z_create_csr;
   static constexpr auto mv = mkl_sparse_z_mv;
   static constexpr auto mm = mkl_sparse_z_mm;
+  static constexpr auto add = mkl_sparse_z_add;
   static constexpr auto export_csr = mkl_sparse_z_export_csr;
 };
 
@@ -157,6 +161,34 @@ SpgemmEntrant sp2m(const SpgemmProblem& p) {
   return entrant;
 }
 
+/// C = alpha op(A) + B in one call: MKL has no phases.
+template <class T>
+TwoPhases addition(const SpaddProblem& p) {
+  using C = Calls<T>;
+  using V = typename C::value;
+  mkl_set_num_threads(p.threads);
+  const Handle A = csr<T>(p.A), B = csr<T>(p.B);
+  const auto sum = std::make_shared<Handle>();
+  const auto op = p.op_A == KKC_OP_NONE ? SPARSE_OPERATION_NON_TRANSPOSE : SPARSE_OPERATION_TRANSPOSE;
+  const V alpha = number<V>(p.alpha);
+  const auto run = [=] {
+    sum->reset();
+    sparse_matrix_t raw = nullptr;
+    must(C::add(op, A.get(), alpha, B.get(), &raw), "mkl_sparse_add");
+    *sum = Handle(raw, mkl_sparse_destroy);
+  };
+  const auto fetch = [=] {
+    sparse_index_base_t base{};
+    MKL_INT rows = 0, cols = 0, *begins = nullptr, *ends = nullptr, *indices = nullptr;
+    V* values = nullptr;
+    must(mkl_sparse_order(sum->get()), "mkl_sparse_order");
+    must(C::export_csr(sum->get(), &base, &rows, &cols, &begins, &ends, &indices, &values), "mkl_sparse_export_csr");
+    return HostResult{rows,  ends[rows - 1] - begins[0], sizeof(MKL_INT), sizeof(MKL_INT), begins[0], begins, indices,
+                      values};
+  };
+  return {"add", nullptr, run, fetch};
+}
+
 class Mkl final : public Peer {
  public:
   std::string name() const override { return "mkl"; }
@@ -166,6 +198,17 @@ class Mkl final : public Peer {
     return std::to_string(v.MajorVersion) + "." + std::to_string(v.UpdateVersion);  // as Intel writes it
   }
   bool serves(kkc_device_t device) const override { return device == KKC_DEVICE_SERIAL || device == KKC_DEVICE_OPENMP; }
+
+  std::vector<TwoPhases> spadd(const SpaddProblem& p) override {
+    if (p.index != KKC_INDEX_32_32) throw NotTaken("the LP64 library has 32-bit indices only");
+    if (p.op_B != KKC_OP_NONE || p.beta != 1.0) throw NotTaken("adds B as it is");
+    switch (p.scalar) {
+      case KKC_TYPE_F32: return {addition<float>(p)};
+      case KKC_TYPE_F64: return {addition<double>(p)};
+      case KKC_TYPE_C64: return {addition<std::complex<float>>(p)};
+      default: return {addition<std::complex<double>>(p)};
+    }
+  }
 
   std::vector<Entrant> spmv(const SpmvProblem& p) override {
     if (p.index != KKC_INDEX_32_32) throw NotTaken("the LP64 library has 32-bit indices only");

@@ -106,6 +106,36 @@ struct SpgemmEntrant {
   std::function<size_t()> workspace_bytes;  // after whole: the most beside A, B and C; null: unknown
 };
 
+/// C = alpha op(A) + beta op(B) for matrices with sorted rows and base 0; op_A and op_B are N or T.
+struct SpaddProblem {
+  kkc_device_t device;
+  int32_t device_id;
+  void* stream;     // GPUs: all work is enqueued here
+  int32_t threads;  // hosts
+  kkc_scalar_t scalar;
+  kkc_index_pair_t index;
+  kkc_op_t op_A, op_B;
+  SparseOperand A, B;
+  double alpha, beta;
+};
+
+/// A CSR matrix in host memory, with widths of its arrays' elements.
+struct HostResult {
+  int64_t rows, nnz;
+  int offset_bytes, index_bytes;
+  int32_t base;
+  const void *offsets, *indices, *values;
+};
+
+/// One way to make a matrix. `symbolic` finds the pattern and may be null; `numeric` then computes values for the
+/// pattern, or everything where the library knows no phases. Both own what they need.
+struct TwoPhases {
+  std::string name;
+  std::function<void()> symbolic;
+  std::function<void()> numeric;
+  std::function<HostResult()> fetch;  // what the last numeric gave; valid until the next
+};
+
 /// Thrown by an adapter for a case that its library does not take; the text is the reason.
 class NotTaken : public std::runtime_error {
  public:
@@ -125,6 +155,7 @@ class Peer {
   virtual std::vector<SpgemmEntrant> spgemm(const SpgemmProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> view_scan(const LinesProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> view_sort(const LinesProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<TwoPhases> spadd(const SpaddProblem&) { throw NotTaken("has no such operation"); }
 };
 
 }  // namespace kkc::bench

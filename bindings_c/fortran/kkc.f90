@@ -50,6 +50,10 @@ module kkc
   interface kkc_spgemm_execute
     module procedure spgemm_execute_f32, spgemm_execute_f64, spgemm_execute_c64, spgemm_execute_c128
   end interface
+  ! call kkc_spadd_execute(plan, alpha, A, beta, B, C [, ierr])
+  interface kkc_spadd_execute
+    module procedure spadd_execute_f32, spadd_execute_f64, spadd_execute_c64, spadd_execute_c128
+  end interface
 
 contains
 
@@ -337,6 +341,50 @@ contains
     a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
     b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
     call report(kkc_spgemm_execute_c(plan%handle, c_loc(a_bytes), A%handle, B%handle, c_loc(b_bytes), C%handle), ierr)
+  end subroutine
+
+  subroutine spadd_execute_f32(plan, alpha, A, beta, B, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    real(c_float), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: a_bytes(16), b_bytes(16)
+    a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
+    b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
+    call report(kkc_spadd_execute_c(plan%handle, c_loc(a_bytes), A%handle, c_loc(b_bytes), B%handle, C%handle), ierr)
+  end subroutine
+
+  subroutine spadd_execute_f64(plan, alpha, A, beta, B, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    real(c_double), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: a_bytes(16), b_bytes(16)
+    a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
+    b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
+    call report(kkc_spadd_execute_c(plan%handle, c_loc(a_bytes), A%handle, c_loc(b_bytes), B%handle, C%handle), ierr)
+  end subroutine
+
+  subroutine spadd_execute_c64(plan, alpha, A, beta, B, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    complex(c_float_complex), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: a_bytes(16), b_bytes(16)
+    a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
+    b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
+    call report(kkc_spadd_execute_c(plan%handle, c_loc(a_bytes), A%handle, c_loc(b_bytes), B%handle, C%handle), ierr)
+  end subroutine
+
+  subroutine spadd_execute_c128(plan, alpha, A, beta, B, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    complex(c_double_complex), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: a_bytes(16), b_bytes(16)
+    a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
+    b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
+    call report(kkc_spadd_execute_c(plan%handle, c_loc(a_bytes), A%handle, c_loc(b_bytes), B%handle, C%handle), ierr)
   end subroutine
 
   ! What a plan decided, as JSON. kkc_plan_info does the same: both copy the text.

@@ -612,5 +612,18 @@ module kkc_c
       type(c_ptr), value :: plan, omega, dinv, A, B, C
       integer(c_int32_t) :: res
     end function
+    function kkc_spadd_plan_c(ctx, op_A, A, op_B, B, index_pair_C, options, plan) result(res) bind(c, &
+      name="kkc_spadd_plan")
+      import
+      type(c_ptr), value :: ctx, A, B, options
+      integer(c_int32_t), value :: op_A, op_B, index_pair_C
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_spadd_execute_c(plan, alpha, A, beta, B, C) result(res) bind(c, name="kkc_spadd_execute")
+      import
+      type(c_ptr), value :: plan, alpha, A, beta, B, C
+      integer(c_int32_t) :: res
+    end function
   end interface
 end module

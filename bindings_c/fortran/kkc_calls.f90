@@ -76,6 +76,8 @@ module kkc_calls
   public :: kkc_spgemm_execute
   public :: kkc_spgemm_jacobi_plan
   public :: kkc_spgemm_jacobi_execute
+  public :: kkc_spadd_plan
+  public :: kkc_spadd_execute
   interface kkc_view_set_pointer
     module procedure kkc_view_set_pointer_ptr
   end interface
@@ -105,6 +107,9 @@ module kkc_calls
   end interface
   interface kkc_spgemm_jacobi_execute
     module procedure kkc_spgemm_jacobi_execute_ptr
+  end interface
+  interface kkc_spadd_execute
+    module procedure kkc_spadd_execute_ptr
   end interface
 
 contains
@@ -836,6 +841,29 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_spgemm_jacobi_execute_c(plan%handle, omega, address_of_view(dinv), A%handle, B%handle, C%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_spadd_plan(ctx, op_A, A, op_B, B, index_pair_C, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int32_t), intent(in) :: op_A, op_B, index_pair_C
+    type(kkc_matrix_t), intent(in) :: A, B
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_spadd_plan_c(ctx%handle, op_A, A%handle, op_B, B%handle, index_pair_C, &
+      address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_spadd_execute_ptr(plan, alpha, A, beta, B, C, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(c_ptr), intent(in) :: alpha, beta
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_spadd_execute_c(plan%handle, alpha, A%handle, beta, B%handle, C%handle)
     call report(status, ierr)
   end subroutine
 

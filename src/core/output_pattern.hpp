@@ -30,6 +30,9 @@ struct OutputPattern {
 
 /// Refuses a C whose device, sizes or types are not the planned output's; for executes.
 void require_planned_output(const Matrix& C, const OutputPattern& planned, Queue& queue, const char* argument);
+/// Refuses a C whose offsets or columns are not the planned ones, for checked executes; blocks, copies GPU patterns to
+/// the host.
+void require_planned_pattern(const Matrix& C, const OutputPattern& planned, Queue& queue, const char* argument);
 /// Refuses a result whose entries or columns index pair `pair` cannot count, with the number; before anything of that
 /// size is allocated. Inline: kernels' modules hold no core.
 inline void require_countable(int64_t cols, int64_t nnz, IndexPair pair, const char* result) {

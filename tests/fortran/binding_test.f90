@@ -14,6 +14,7 @@ program binding_test
   call test_views()
   call test_options()
   call test_matrix_one_based()
+  call test_spadd()
   call test_matrix_refusals()
   call test_coefficients()
   call test_scans_and_sorts()
@@ -251,6 +252,32 @@ contains
     call expect(all(values == [1d0, 2d0, 3d0]), "transpose")
     call kkc_sort_rows_execute(plan, A, C, ierr)
     call expect(ierr == KKC_STATUS_INVALID_HANDLE, "a plan of another operation is refused")
+    call kkc_matrix_destroy(C)
+    call kkc_plan_destroy(plan)
+  end subroutine
+
+  subroutine test_spadd()
+    integer(c_int32_t), target :: offsets(3) = [1, 3, 4], columns(3) = [1, 3, 2]
+    real(c_double), target :: values(3) = [1d0, 2d0, 3d0]
+    integer(c_int32_t), target :: other_offsets(3) = [1, 2, 4], other_columns(3) = [3, 1, 2]
+    real(c_double), pointer :: sums(:)
+    integer(c_int32_t), pointer :: found(:)
+    type(c_ptr) :: sums_at, found_at
+    type(kkc_matrix_t) :: A, B, C
+    type(kkc_plan_t) :: plan
+    integer(c_int64_t) :: nnz
+    call kkc_csr_create(ctx, 2, 3, 1, offsets, columns, values, A)
+    call kkc_csr_create(ctx, 2, 3, 1, other_offsets, other_columns, values, B)
+    call kkc_spadd_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, B, KKC_INDEX_32_32, plan)
+    call kkc_plan_output_nnz(plan, nnz)
+    call expect(nnz == 4, "entries of a sum")
+    call kkc_plan_create_output(plan, C)
+    call kkc_spadd_execute(plan, 2d0, A, -1d0, B, C)
+    call kkc_csr_get(C, col_indices=found_at, values=sums_at)
+    call c_f_pointer(found_at, found, [4])
+    call c_f_pointer(sums_at, sums, [4])
+    call expect(all(found == [1, 3, 1, 2]), "columns of a sum count from 1")
+    call expect(all(sums == [2d0, 3d0, -2d0, 3d0]), "values of a sum")
     call kkc_matrix_destroy(C)
     call kkc_plan_destroy(plan)
   end subroutine

@@ -378,6 +378,27 @@ def test_objects_end_in_any_order():
         thing.close()
 
 
+def test_spadd_of_a_matrix_and_its_transpose():
+    def dense(X):
+        offsets, columns, values = X.arrays()
+        full = np.zeros(X.shape)
+        for row in range(X.rows):
+            for k in range(offsets[row] - X.base, offsets[row + 1] - X.base):
+                full[row, columns[k] - X.base] += values[k]
+        return full
+
+    with kkc.Context("serial") as ctx:
+        A = ctx.matrix_generate("rand", rows=40, cols=40, per_row=4)
+        plan = ctx.spadd_plan(A, A, op_A="T", base=1)
+        C = plan.execute(A, A, alpha=2, beta=-1)
+        assert plan.info["operation"] == "spadd" and plan.output_nnz == C.nnz and C.base == 1
+        assert np.allclose(dense(C), 2 * dense(A).T - dense(A))
+        assert plan.execute(A, A, C, beta=0) is C
+        assert np.allclose(dense(C), dense(A).T)
+        with pytest.raises(kkc.Refused):
+            ctx.spadd_plan(A, A, rows="tidy")
+
+
 def test_allocator_serves_the_context():
     libc = ctypes.CDLL(None)
     libc.aligned_alloc.restype, libc.aligned_alloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t] * 2

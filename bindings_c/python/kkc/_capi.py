@@ -154,4 +154,6 @@ PROTOTYPES = {
     "kkc_view_scan": (_i4, [_p, _i4, _i4, _p, _p]),
     "kkc_view_sort_plan": (_i4, [_p, _i4, _p, _p, _p, _p, _p, _pp]),
     "kkc_view_sort_execute": (_i4, [_p, _p, _p, _p, _p]),
+    "kkc_spadd_plan": (_i4, [_p, _i4, _p, _i4, _p, _i4, _p, _pp]),
+    "kkc_spadd_execute": (_i4, [_p, _p, _p, _p, _p, _p]),
 }

@@ -10,7 +10,7 @@ from . import _capi as c
 from ._arrays import describe, layout_of, number, numbers, scalar_of, values_of
 from ._library import call, capi
 from ._matrix_operations import MatrixOperations
-from ._objects import (INDEX_PAIRS, SPACES, Allocator, Matrix, OptionValue, Plan, SortPlan, SpgemmPlan, View, choose, int64s,
+from ._objects import (INDEX_PAIRS, SPACES, Allocator, Matrix, OptionValue, Plan, SortPlan, SpaddPlan, SpgemmPlan, View, choose, int64s,
                        options_of)
 
 DEVICES = {"serial": c.KKC_DEVICE_SERIAL, "openmp": c.KKC_DEVICE_OPENMP, "cuda": c.KKC_DEVICE_CUDA, "hip": c.KKC_DEVICE_HIP}
@@ -288,6 +288,16 @@ class Context(MatrixOperations):
         call("kkc_spgemm_plan", self, choose(op_A, OPS, "op_A"), A, choose(op_B, OPS, "op_B"), B, mask, pair,
              options_of(options), ctypes.byref(handle))
         return SpgemmPlan(self, handle)
+
+    def spadd_plan(self, A: Matrix, B: Matrix, op_A: str | int = "N", op_B: str | int = "N",
+                   index_pair: str | int | None = None, **options: OptionValue) -> SpaddPlan:
+        """Plans C = alpha op_A(A) + beta op_B(B) for the patterns of A and B. index_pair: of C, by default that of A.
+        Options: rows, base, ..."""
+        pair = A.index_pair if index_pair is None else choose(index_pair, INDEX_PAIRS, "index_pair")
+        handle = ctypes.c_void_p()
+        call("kkc_spadd_plan", self, choose(op_A, OPS, "op_A"), A, choose(op_B, OPS, "op_B"), B, pair,
+             options_of(options), ctypes.byref(handle))
+        return SpaddPlan(self, handle)
 
     def _template(self, length: int, scalar: int) -> View:
         handle = ctypes.c_void_p()

@@ -389,3 +389,15 @@ class SpgemmPlan(Plan):
         a, b = self.context._coefficients(alpha, beta, A.scalar)
         call("kkc_spgemm_execute", self, a, A, B, b, C)
         return C
+
+
+class SpaddPlan(Plan):
+    """A plan of spadd."""
+
+    def execute(self, A: Matrix, B: Matrix, C: Matrix | None = None, alpha: Any = 1,  # type: ignore[override]
+                beta: Any = 1) -> Matrix:
+        """C = alpha op_A(A) + beta op_B(B); without C into a new matrix. Returns C."""
+        C = self.create_output() if C is None else C
+        a, b = self.context._coefficients(alpha, beta, A.scalar)
+        call("kkc_spadd_execute", self, a, A, b, B, C)
+        return C

@@ -21,6 +21,15 @@ void copy_shifted(Queue& queue, const void* destination, const void* source, siz
 
 void fill(Queue& queue, const OutputPattern& planned, const CsrRef& C) {
   const CsrRef from = planned.ref();
+  if (C.rows == 0 && C.offsets != nullptr) {
+    // The plan has no offsets for no rows; the caller's one says that nothing begins.
+    const int64_t wide = C.base;
+    const int32_t narrow = C.base;
+    const bool is_wide = offset_size(C.pair) == 8;
+    copy_and_wait(queue, const_cast<void*>(C.offsets), is_wide ? static_cast<const void*>(&wide) : &narrow,
+                  offset_size(C.pair));
+    return;
+  }
   copy_shifted(queue, C.offsets, from.offsets, offset_size(C.pair), C.offsets == nullptr ? 0 : C.rows + 1, C.base);
   copy_shifted(queue, C.indices, from.indices, ordinal_size(C.pair), C.nnz, C.base);
 }

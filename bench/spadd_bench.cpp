@@ -1,0 +1,374 @@
+// kkc_bench spadd: C = A + B, symbolic and numeric phase apart. --matrix takes pairs:
+//   rand@N          two matrices of N rows with 30 random entries each
+//   NAME+T          the transpose of NAME plus NAME
+//   NAME+I          NAME plus the identity
+//   stencil+rmat    lap3d7 and R-MAT of 2^20 rows (2^12 at the small size)
+//   NAME+NAME       any two of one size
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <optional>
+
+#include "bench_matrix.hpp"
+
+namespace kkc::bench {
+namespace {
+
+struct Operands {
+  Matrix A, B;  // B null: A itself
+  kkc_op_t op_A = KKC_OP_NONE;
+  kkc_matrix_t* b() const { return B ? B.get() : A.get(); }
+};
+
+Matrix generate(kkc_context_t* ctx, const char* name, const Case& c,
+                const std::vector<std::pair<const char*, int64_t>>& options) {
+  auto set = make<Options>("kkc_options_create", kkc_options_create);
+  for (const auto& [key, value] : options) check(kkc_options_set_int(set.get(), key, value), "kkc_options_set_int");
+  return make<Matrix>("kkc_matrix_generate", kkc_matrix_generate, ctx, name, set.get(), c.index, c.scalar);
+}
+
+Operands operands_of(const Session& session, kkc_context_t* ctx, const Case& c) {
+  const std::string& name = c.matrix;
+  Operands x;
+  if (name.rfind("rand@", 0) == 0) {
+    const int64_t rows = std::stoll(name.substr(5));
+    for (const int64_t seed : {7, 8})
+      (seed == 7 ? x.A : x.B) =
+          generate(ctx, "rand", c, {{"rows", rows}, {"cols", rows}, {"per_row", 30}, {"seed", seed}});
+    return x;
+  }
+  if (name == "stencil+rmat") {
+    const bool small = session.arguments().size == "small";
+    const int64_t n = small ? 16 : 128;
+    x.A = generate(ctx, "lap3d7", c, {{"nx", n}, {"ny", n}, {"nz", small ? 16 : 64}});
+    x.B = generate(ctx, "rmat", c, {{"scale", small ? 12 : 20}, {"edges", 16}});
+    return x;
+  }
+  const size_t plus = name.find('+');
+  if (plus == std::string::npos)
+    throw std::runtime_error("\"" + name + "\" is not a pair of matrices: rand@N, A+T, A+I, A+B");
+  const std::string first = name.substr(0, plus), second = name.substr(plus + 1);
+  x.A = load_matrix(session, ctx, first, c.index, c.scalar);
+  if (second == "T")
+    x.op_A = KKC_OP_TRANSPOSE;
+  else if (second == "I")
+    x.B = generate(ctx, "identity", c, {{"rows", arrays_of(x.A.get()).rows}});
+  else
+    x.B = load_matrix(session, ctx, second, c.index, c.scalar);
+  return x;
+}
+
+std::complex<double> value_at(kkc_scalar_t scalar, const void* values, int64_t i) {
+  switch (scalar) {
+    case KKC_TYPE_F32: return static_cast<const float*>(values)[i];
+    case KKC_TYPE_F64: return static_cast<const double*>(values)[i];
+    case KKC_TYPE_C64: return static_cast<const std::complex<float>*>(values)[i];
+    default: return static_cast<const std::complex<double>*>(values)[i];
+  }
+}
+int64_t integer_at(const void* array, int64_t bytes_each, int64_t i) {
+  return bytes_each == 8 ? static_cast<const int64_t*>(array)[i] : static_cast<const int32_t*>(array)[i];
+}
+
+/// The sum by a plain merge of rows.
+class Oracle {
+ public:
+  Oracle(const CsrArrays& A, bool transposed, const CsrArrays& B) : scalar_(A.scalar) {
+    const Rows a = rows_of(A, transposed), b = rows_of(B, false);
+    offsets_.reserve(a.offsets.size());
+    offsets_.push_back(0);
+    for (size_t row = 0; row + 1 < a.offsets.size(); ++row) {
+      int64_t i = a.offsets[row], j = b.offsets[row];
+      const int64_t i_end = a.offsets[row + 1], j_end = b.offsets[row + 1];
+      while (i < i_end || j < j_end) {
+        const int64_t p = i < i_end ? a.columns[static_cast<size_t>(i)] : INT64_MAX,
+                      q = j < j_end ? b.columns[static_cast<size_t>(j)] : INT64_MAX;
+        std::complex<double> sum = 0;
+        if (p <= q) sum += a.values[static_cast<size_t>(i++)];
+        if (q <= p) sum += b.values[static_cast<size_t>(j++)];
+        columns_.push_back(static_cast<int32_t>(std::min(p, q)));
+        values_.push_back(sum);
+      }
+      offsets_.push_back(static_cast<int64_t>(columns_.size()));
+    }
+  }
+
+  int64_t nnz() const { return static_cast<int64_t>(columns_.size()); }
+
+  /// The largest error; negative when the pattern or a value is wrong.
+  double error(const HostResult& C) const {
+    if (C.nnz != nnz() || C.rows + 1 != static_cast<int64_t>(offsets_.size())) return -1.0;
+    for (int64_t row = 0; row <= C.rows; ++row)
+      if (integer_at(C.offsets, C.offset_bytes, row) - C.base != offsets_[static_cast<size_t>(row)]) return -1.0;
+    const double most = scalar_ == KKC_TYPE_F32 || scalar_ == KKC_TYPE_C64 ? 1e-5 : 1e-13;
+    double worst = 0.0;
+    for (int64_t i = 0; i < C.nnz; ++i) {
+      if (integer_at(C.indices, C.index_bytes, i) - C.base != columns_[static_cast<size_t>(i)]) return -1.0;
+      const double off = std::abs(value_at(scalar_, C.values, i) - values_[static_cast<size_t>(i)]);
+      if (!(off <= most * std::max(1.0, std::abs(values_[static_cast<size_t>(i)])))) return -1.0;
+      worst = std::max(worst, off);
+    }
+    return worst;
+  }
+
+ private:
+  struct Rows {
+    std::vector<int64_t> offsets;
+    std::vector<int32_t> columns;
+    std::vector<std::complex<double>> values;
+  };
+
+  static Rows rows_of(const CsrArrays& X, bool transposed) {
+    const int64_t o = offset_bytes(X.index), c = ordinal_bytes(X.index);
+    const auto n = static_cast<size_t>(X.nnz);
+    Rows rows;
+    rows.columns.resize(n);
+    rows.values.resize(n);
+    const auto begin = [&](int64_t row) { return integer_at(X.offsets, o, row) - X.base; };
+    rows.offsets.assign(static_cast<size_t>(transposed ? X.cols : X.rows) + 1, 0);
+    for (int64_t p = 0; transposed && p < X.nnz; ++p)
+      ++rows.offsets[static_cast<size_t>(integer_at(X.indices, c, p) - X.base) + 1];
+    for (size_t i = 1; transposed && i < rows.offsets.size(); ++i) rows.offsets[i] += rows.offsets[i - 1];
+    std::vector<int64_t> next = rows.offsets;
+    for (int64_t row = 0; row < X.rows; ++row) {
+      if (!transposed) rows.offsets[static_cast<size_t>(row) + 1] = begin(row + 1);
+      for (int64_t p = begin(row); p < begin(row + 1); ++p) {
+        const int64_t column = integer_at(X.indices, c, p) - X.base;
+        const auto to = static_cast<size_t>(transposed ? next[static_cast<size_t>(column)]++ : p);
+        rows.columns[to] = static_cast<int32_t>(transposed ? row : column);
+        rows.values[to] = value_at(X.scalar, X.values, p);
+      }
+    }
+    return rows;
+  }
+
+  kkc_scalar_t scalar_;
+  std::vector<int64_t> offsets_;
+  std::vector<int32_t> columns_;
+  std::vector<std::complex<double>> values_;
+};
+
+/// kkc as a contender: each symbolic() plans anew.
+class Ours {
+ public:
+  Ours(Bench& bench, const Case& c, const Operands& x, const std::string& options)
+      : bench_(bench), case_(c), x_(x), options_(options_from(options)), one_(element(c.scalar, 1.0)) {
+    symbolic();
+    C_ = make<Matrix>("kkc_plan_create_output", kkc_plan_create_output, plan_.get());
+  }
+
+  void symbolic() {
+    plan_.reset();  // the library's memory for the last plan is free again, as in an application that plans anew
+    plan_ = make<Plan>("kkc_spadd_plan", kkc_spadd_plan, bench_.ctx.get(), x_.op_A, x_.A.get(), KKC_OP_NONE, x_.b(),
+                       case_.index, options_.get());
+  }
+  void numeric() {
+    check(kkc_spadd_execute(plan_.get(), one_.data(), x_.A.get(), one_.data(), x_.b(), C_.get()), "kkc_spadd_execute");
+  }
+  HostResult fetch() {
+    check(kkc_context_synchronize(bench_.ctx.get()), "kkc_context_synchronize");
+    if (!host_)
+      host_.emplace(make<Context>("kkc_context_create", kkc_context_create, KKC_DEVICE_SERIAL, 0, nullptr, nullptr));
+    on_host_ = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, host_->get(), C_.get());
+    const CsrArrays a = arrays_of(on_host_.get());
+    return {a.rows,
+            a.nnz,
+            static_cast<int>(offset_bytes(a.index)),
+            static_cast<int>(ordinal_bytes(a.index)),
+            a.base,
+            a.offsets,
+            a.indices,
+            a.values};
+  }
+  Json info() const {
+    const char* text = nullptr;
+    check(kkc_plan_info(plan_.get(), &text), "kkc_plan_info");
+    return Json::parse(text, nullptr, false);
+  }
+
+ private:
+  Bench& bench_;
+  Case case_;
+  const Operands& x_;
+  Options options_;
+  std::array<unsigned char, 16> one_;
+  Plan plan_;
+  Matrix C_;
+  std::optional<Context> host_;
+  Matrix on_host_;
+};
+
+struct Contender {
+  Measured measured;
+  TwoPhases phases;
+  std::vector<double> symbolic;  // seconds, a round each
+};
+
+std::vector<Contender> contenders_of(Session& session, Bench& bench, const Case& c, const Operands& x, Json& left_out) {
+  std::vector<Contender> list;
+  auto variants = session.arguments().options;
+  if (variants.empty()) variants.push_back("");
+  for (const auto& options : variants) {
+    Contender one;
+    const auto ours = std::make_shared<Ours>(bench, c, x, options);
+    one.measured.details["plan"] = ours->info();
+    one.measured.details["implementation"] = one.measured.details["plan"].value("implementation", "");
+    one.measured.details["options"] = options.empty() ? "{}" : options;
+    one.measured.name =
+        options.empty() ? "kkc (" + one.measured.details["implementation"].get<std::string>() + ")" : "kkc " + options;
+    one.measured.is_kkc = true;
+    one.phases = {"", [ours] { ours->symbolic(); }, [ours] { ours->numeric(); }, [ours] { return ours->fetch(); }};
+    list.push_back(std::move(one));
+  }
+  const auto operand = [](const CsrArrays& a) {
+    return SparseOperand{a.rows, a.cols, a.nnz, a.index, a.base, a.offsets, a.indices, a.values};
+  };
+  const SpaddProblem problem{c.device,
+                             0,
+                             bench.stream,
+                             c.threads,
+                             c.scalar,
+                             c.index,
+                             x.op_A,
+                             KKC_OP_NONE,
+                             operand(arrays_of(x.A.get())),
+                             operand(arrays_of(x.b())),
+                             1.0,
+                             1.0};
+  for (Peer* peer : session.peers(c.device)) {
+    try {
+      for (auto& phases : peer->spadd(problem)) {
+        Contender one;
+        one.measured.name = peer->name() + (phases.name.empty() ? "" : " " + phases.name);
+        one.measured.details["peer"] = peer->name();
+        one.phases = std::move(phases);
+        list.push_back(std::move(one));
+      }
+    } catch (const std::exception& error) {
+      left_out[peer->name()] = error.what();
+    }
+  }
+  return list;
+}
+
+/// What a phase, or both, take beside each of kkc's.
+void compare(Session& session, Json& entry, const char* what, const std::vector<Contender>& contenders,
+             const std::vector<std::vector<double>>& rounds) {
+  auto& rows = entry[what] = Json::array();
+  for (size_t k = 0; k < contenders.size(); ++k) {
+    if (rounds[k].empty()) continue;
+    const Quartiles time = quartiles(rounds[k]);
+    char line[160];
+    std::snprintf(line, sizeof line, "  %-9s [%zu] %-36s %10.4f ms", what, k + 1, contenders[k].measured.name.c_str(),
+                  time.median * 1e3);
+    std::string text = line;
+    Json row{{"name", contenders[k].measured.name}, {"seconds", time.median}, {"ratios", Json::array()}};
+    for (size_t ours = 0; ours < contenders.size(); ++ours) {
+      if (!contenders[ours].measured.is_kkc || ours == k) continue;
+      const Quartiles times = ratio(rounds[k], rounds[ours]);
+      row["ratios"].push_back({{"kkc", contenders[ours].measured.name},
+                               {"median", times.median},
+                               {"lower", times.lower},
+                               {"upper", times.upper}});
+      std::snprintf(line, sizeof line, "  %6.2f of [%zu]'s", times.median, ours + 1);
+      text += line;
+    }
+    rows.push_back(std::move(row));
+    session.print(text);
+  }
+}
+
+void run_case(Session& session, const Case& c, kkc_context_t* loader) {
+  Bench& bench = session.bench(c.device, c.threads);
+  Operands x = operands_of(session, loader, c);
+  const Oracle oracle(arrays_of(x.A.get()), x.op_A != KKC_OP_NONE, arrays_of(x.b()));
+  const auto on_device = [&](Matrix& m) {
+    if (m) m = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, bench.ctx.get(), m.get());
+  };
+  on_device(x.A);
+  on_device(x.B);
+  const CsrArrays a = arrays_of(x.A.get()), b = arrays_of(x.b());
+  const int64_t bytes = (a.nnz + b.nnz + oracle.nnz()) * scalar_bytes(c.scalar);
+  const bool in_cache = session.copies(bench, bytes) != 1;
+
+  Json& entry = session.add_case();
+  entry = {{"matrix", c.matrix},
+           {"rows", a.rows},
+           {"nnz_A", a.nnz},
+           {"nnz_B", b.nnz},
+           {"nnz", oracle.nnz()},
+           {"device", device_name(c.device)},
+           {"threads", c.threads},
+           {"scalar", scalar_name(c.scalar)},
+           {"index", index_name(c.index)}};
+  auto& left_out = entry["left_out"] = Json::object();
+  auto contenders = contenders_of(session, bench, c, x, left_out);
+  for (auto it = contenders.begin(); it != contenders.end();) {
+    it->phases.numeric();
+    it->measured.error = oracle.error(it->phases.fetch());
+    if (it->measured.error >= 0.0) {
+      ++it;
+      continue;
+    }
+    if (it->measured.is_kkc) throw std::runtime_error(c.matrix + ", " + it->measured.name + ": its result is wrong");
+    left_out[it->measured.name] = "its result is wrong";
+    it = contenders.erase(it);
+  }
+
+  const int repeat = session.arguments().repeat;
+  for (int round = -1; round < repeat; ++round)
+    for (auto& one : contenders) {
+      double seconds = 0.0;
+      if (one.phases.symbolic) {
+        bench.timer->synchronize();
+        seconds = wall_seconds([&] {
+          one.phases.symbolic();
+          bench.timer->synchronize();
+        });
+      }
+      if (round >= 0) one.symbolic.push_back(seconds);  // the first one warms up
+    }
+  std::vector<Candidate> candidates;
+  for (auto& one : contenders) candidates.push_back({one.measured.name, {one.phases.numeric}});
+  const Rounds numeric = interleave(*bench.timer, candidates, repeat, session.batch_seconds(c.device));
+  std::vector<Measured> measured;
+  std::vector<std::vector<double>> symbolic, whole;
+  for (size_t k = 0; k < contenders.size(); ++k) {
+    auto& one = contenders[k];
+    one.measured.rounds = numeric[k];
+    one.measured.setup_seconds = quartiles(one.symbolic).median;
+    symbolic.push_back(one.phases.symbolic ? one.symbolic : std::vector<double>());
+    whole.push_back(numeric[k]);
+    for (size_t r = 0; r < whole.back().size(); ++r) whole.back()[r] += one.symbolic[r];
+    measured.push_back(one.measured);
+  }
+  std::string title =
+      "spadd " + c.matrix + " " + scalar_name(c.scalar) + " " + index_name(c.index) + " on " + device_name(c.device);
+  if (c.threads > 0) title += " x" + std::to_string(c.threads);
+  title += ": " + std::to_string(a.rows) + " rows, " + std::to_string(a.nnz) + " + " + std::to_string(b.nnz) + " = " +
+           std::to_string(oracle.nnz()) + " nonzeros; numeric phase";
+  report(session, bench, entry, title, measured, static_cast<double>(bytes), static_cast<double>(oracle.nnz()),
+         in_cache);
+  compare(session, entry, "symbolic", contenders, symbolic);
+  compare(session, entry, "whole", contenders, whole);
+}
+
+}  // namespace
+
+void spadd(Session& session) {
+  const Arguments& a = session.arguments();
+  const auto loader = make<Context>("kkc_context_create", kkc_context_create, KKC_DEVICE_OPENMP, 0, nullptr, nullptr);
+  for (const auto& matrix : a.matrices)
+    for (const auto& scalar : a.scalars)
+      for (const auto& index : a.indices)
+        for (const auto& device : a.devices)
+          for (const int32_t threads : a.threads) {
+            const kkc_device_t on = device_of(device);
+            const Case c{matrix,      on, scalar_of(scalar), index_of(index),
+                         KKC_OP_NONE, 1,  KKC_LAYOUT_RIGHT,  session.threads_on(on, threads)};
+            session.attempt("spadd " + matrix + " " + scalar + " on " + device,
+                            [&] { run_case(session, c, loader.get()); });
+          }
+}
+
+}  // namespace kkc::bench

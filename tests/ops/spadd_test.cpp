@@ -1,0 +1,238 @@
+// spadd: every implementation on every device against plain host loops.
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "support/spadd_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+/// A device as tests visit it: OpenMP also with more threads than some parts have work.
+struct Visit {
+  kkc_device_t device;
+  std::string options;
+};
+
+std::vector<Visit> visits() {
+  std::vector<Visit> all;
+  for (const kkc_device_t device : devices()) {
+    all.push_back({device, ""});
+    if (device == KKC_DEVICE_OPENMP) all.push_back({device, R"({"threads": 3})"});
+  }
+  return all;
+}
+
+std::vector<std::string> implementations(kkc_device_t device) {
+  int32_t count = 0;
+  ok(kkc_implementation_count(device, "spadd", &count));
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    ok(kkc_implementation_name(device, "spadd", i, &name));
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+template <class T>
+T any_coefficient(Random& random) {
+  switch (random() % 5) {
+    case 0: return T(0);
+    case 1: return T(1);
+    case 2: return T(-1);
+    default: return random_value<T>(random);
+  }
+}
+
+constexpr kkc_op_t all_ops[] = {KKC_OP_NONE, KKC_OP_TRANSPOSE, KKC_OP_CONJUGATE, KKC_OP_HERMITIAN};
+
+template <class T>
+SpaddCase<T> random_case(Random& random, kkc_device_t device, const std::string& implementation) {
+  SpaddCase<T> c;
+  c.implementation = implementation;
+  std::vector<kkc_index_pair_t> pairs;
+  for (const kkc_index_pair_t pair : all_index_pairs)
+    if (supported(device, "spadd", pair, scalar_tag<T>)) pairs.push_back(pair);
+  c.pair = pairs[random() % pairs.size()];
+  c.pair_C = all_index_pairs[random() % 3];
+  c.base_A = static_cast<int32_t>(random() % 2);
+  c.base_B = static_cast<int32_t>(random() % 2);
+  c.base_C = static_cast<int32_t>(random() % 2);
+  c.op_A = random() % 2 == 0 ? KKC_OP_NONE : all_ops[random() % 4];
+  c.op_B = random() % 2 == 0 ? KKC_OP_NONE : all_ops[random() % 4];
+  c.alpha = any_coefficient<T>(random);
+  c.beta = any_coefficient<T>(random);
+  c.device_scalars = random() % 4 == 0;
+  c.own_output = random() % 2 == 0;
+  if (random() % 3 == 0) c.rows = "unsorted";
+  return c;
+}
+
+/// cuSPARSE takes rows that are stated sorted.
+template <class T>
+void state_sorted(SpaddCase<T>& c, Shape a, Shape b) {
+  if (a != Shape::unsorted_duplicates && b != Shape::unsorted_duplicates) c.rows = "sorted";
+}
+
+template <class T>
+bool any_support(kkc_device_t device) {
+  for (const kkc_index_pair_t pair : all_index_pairs)
+    if (supported(device, "spadd", pair, scalar_tag<T>)) return true;
+  return false;
+}
+
+template <class T>
+void check_case(const Context& ctx, const Visit& visit, const SpaddCase<T>& c, const HostCsr<T>& A, const HostCsr<T>& B,
+                Random& random, int* taken = nullptr) {
+  INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << A.rows << " x " << A.cols
+               << ", " << A.nnz() << " and " << B.nnz() << " entries, " << c.text());
+  const auto wrong = run_case(ctx, c, A, B, random);
+  if (!wrong) return;
+  if (taken != nullptr) ++*taken;
+  REQUIRE(*wrong == "");
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spadd: every implementation gives what host loops give", "[spadd]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  constexpr int64_t sizes[] = {0, 1, 2, 7, 31, 64, 100, 257};
+  for (const Visit& visit : visits()) {
+    if (!any_support<T>(visit.device)) continue;
+    const Context ctx(visit.device, visit.options);
+    for (const std::string& implementation : implementations(visit.device)) {
+      Random random(seed());
+      int taken = 0;
+      for (const Shape shape_A : all_shapes)
+        for (const Shape shape_B : all_shapes)
+          for (int repeat = 0; repeat < 2; ++repeat) {
+            const int64_t rows = sizes[random() % 8], cols = random() % 2 == 0 ? rows : sizes[random() % 8];
+            SpaddCase<T> c = random_case<T>(random, visit.device, implementation);
+            if (repeat == 0) {
+              c.op_A = c.op_B = KKC_OP_NONE;
+              c.pair_C = c.pair;
+              state_sorted(c, shape_A, shape_B);
+            }
+            const auto shaped = [&](kkc_op_t op, Shape shape) {
+              return turns(op) ? random_csr<T>(random, shape, cols, rows) : random_csr<T>(random, shape, rows, cols);
+            };
+            const HostCsr<T> A = shaped(c.op_A, shape_A), B = shaped(c.op_B, shape_B);
+            check_case(ctx, visit, c, A, B, random, &taken);
+          }
+      INFO(implementation);
+      CHECK(taken > 0);
+      if (implementation == "reference") CHECK(taken == 162);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("spadd: more work than one thread or block gets", "[spadd]", float, double, std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (!any_support<T>(visit.device)) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const Shape shape : {Shape::few, Shape::dense_row, Shape::power_law, Shape::stencil, Shape::blocks,
+                              Shape::unsorted_duplicates, Shape::empty_rows})
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        const int64_t rows = random_int(random, 2000, 6000),
+                      cols = random() % 2 == 0 ? rows : random_int(random, 900, 9000);
+        SpaddCase<T> c = random_case<T>(random, visit.device, "");
+        const Shape other = all_shapes[random() % 8];
+        const auto shaped = [&](kkc_op_t op, Shape s) {
+          return turns(op) ? random_csr<T>(random, s, cols, rows) : random_csr<T>(random, s, rows, cols);
+        };
+        const HostCsr<T> A = shaped(c.op_A, shape), B = shaped(c.op_B, other);
+        check_case(ctx, visit, c, A, B, random);
+      }
+  }
+}
+
+TEST_CASE("spadd: rows that threads and blocks share, equal entries at every place of a tile", "[spadd]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (!any_support<T>(visit.device)) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    // One long row between empty and short ones; B holds every k-th of A's columns, shifted.
+    for (const int64_t length : {2047, 2048, 2049, 4095, 4096, 6000, 30011})
+      for (const int64_t step : {1, 2, 3, 64})
+        for (const int64_t shift : {0, 1}) {
+          HostCsr<T> A, B;
+          A.rows = B.rows = 5;
+          A.cols = B.cols = 40000;
+          for (int64_t row = 0; row < 5; ++row) {
+            for (int64_t k = 0; row == 2 && k < length; ++k) A.indices.push_back(k);
+            for (int64_t k = shift; row == 2 && k < length; k += step) B.indices.push_back(k);
+            if (row == 1) A.indices.push_back(39999);
+            if (row == 3) B.indices.push_back(0);
+            A.offsets.push_back(A.nnz());
+            B.offsets.push_back(B.nnz());
+          }
+          A.values = random_vector<T>(random, A.indices.size());
+          B.values = random_vector<T>(random, B.indices.size());
+          SpaddCase<T> c;
+          c.alpha = 2;
+          c.beta = -1;
+          INFO("length " << length << " step " << step << " shift " << shift);
+          check_case(ctx, visit, c, A, B, random);
+          check_case(ctx, visit, c, B, A, random);
+        }
+  }
+}
+
+TEST_CASE("spadd: A and its transpose, and a shift of the diagonal", "[spadd]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (!any_support<T>(visit.device)) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const Shape shape : {Shape::few, Shape::stencil, Shape::power_law, Shape::unsorted_duplicates}) {
+      const int64_t n = random_int(random, 1500, 3000);
+      const HostCsr<T> A = random_csr<T>(random, shape, n, n);
+      HostCsr<T> I;
+      I.rows = I.cols = n;
+      for (int64_t i = 0; i < n; ++i) {
+        I.indices.push_back(i);
+        I.offsets.push_back(i + 1);
+      }
+      I.values.assign(static_cast<size_t>(n), T(1));
+      SpaddCase<T> c;
+      c.beta = 3;
+      check_case(ctx, visit, c, A, I, random);
+      check_case(ctx, visit, c, I, A, random);
+      c.op_A = KKC_OP_TRANSPOSE;
+      check_case(ctx, visit, c, A, A, random);
+    }
+  }
+}
+
+TEST_CASE("spadd: the same bits in every run, with and without deterministic", "[spadd]") {
+  using T = float;
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spadd", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    const HostCsr<T> A = random_csr<T>(random, Shape::unsorted_duplicates, 3000, 50),
+                     B = random_csr<T>(random, Shape::unsorted_duplicates, 3000, 50);
+    const DeviceCsr<T> A_device(ctx, A, KKC_INDEX_32_32, 0), B_device(ctx, B, KKC_INDEX_32_32, 0);
+    std::vector<HostCsr<T>> results;
+    for (const char* options : {"{}", R"({"deterministic": 1})", R"({"rows": "unsorted"})"}) {
+      Plan plan;
+      ok(kkc_spadd_plan(ctx, KKC_OP_NONE, A_device, KKC_OP_NONE, B_device, KKC_INDEX_32_32, Options(options),
+                        plan.out()));
+      Matrix C;
+      ok(kkc_plan_create_output(plan, C.out()));
+      const T alpha = 0.3f, beta = 0.7f;
+      ok(kkc_spadd_execute(plan, &alpha, A_device, &beta, B_device, C));
+      ctx.synchronize();
+      results.push_back(download<T>(ctx, C));
+    }
+    for (const auto& result : results) check_same(result, results.front());
+  }
+}
