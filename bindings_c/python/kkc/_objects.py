@@ -383,7 +383,7 @@ class SpgemmPlan(Plan):
                 beta: Any = 0) -> Matrix:
         """C = alpha op_A(A) op_B(B) + beta C; without C into a new matrix. Returns C."""
         if C is None:
-            if not isinstance(beta, int | float | complex) or beta != 0:
+            if not isinstance(beta, (int, float, complex)) or beta != 0:
                 raise ValueError("beta needs a C whose values it scales")
             C = self.create_output()
         a, b = self.context._coefficients(alpha, beta, A.scalar)
