@@ -244,7 +244,14 @@ class Product {
 
     for (Peer* peer : session_.peers(c_.device)) {
       try {
-        for (auto& entrant : peer->spgemm(p_)) against(name, ours, *peer, entrant);
+        for (auto& entrant : peer->spgemm(p_)) {
+          try {
+            against(name, ours, *peer, entrant);
+          } catch (const std::exception& error) {  // its other ways may take the case
+            left_out_[peer->name() + " " + entrant.name] = error.what();
+            session_.print("  " + peer->name() + " " + entrant.name + ": " + error.what());
+          }
+        }
       } catch (const std::exception& error) {
         left_out_[peer->name()] = error.what();
         session_.print("  " + peer->name() + ": " + error.what());

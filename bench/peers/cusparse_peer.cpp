@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "cusparse_reorder.hpp"
+#include "cusparse_spgemm.hpp"
 #include "peer.hpp"
 
 namespace kkc::bench {
@@ -225,6 +226,11 @@ class CuSparse final : public Peer {
       case KKC_TYPE_C64: return sum<cuComplex>(p);
       default: return sum<cuDoubleComplex>(p);
     }
+  }
+
+  std::vector<SpgemmEntrant> spgemm(const SpgemmProblem& p) override {
+    must(cudaSetDevice(p.device_id), "cudaSetDevice");
+    return cusparse_parts::spgemm_entrants(p);
   }
 
   std::vector<Entrant> spmv(const SpmvProblem& p) override {

@@ -1,0 +1,90 @@
+// The numeric phase on GPUs: which kernel takes which rows.
+#pragma once
+
+#include "spgemm_gpu_numeric_kernels.hpp"
+#include "spgemm_gpu_symbolic.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+/// Left: a LeftValues.
+template <class Left, class T, class I>
+class Numeric {
+ public:
+  Numeric(Queue& queue, Found found, int64_t nnz_a) : found_(std::move(found)) {
+    mean_ = lanes_log2_for(found_.products, nnz_a, 3);
+    each_kernel({}, {}, {},
+                [&]<class F>(const F&, int64_t, int, size_t shared_bytes) { gpu::prepare<F>(queue, shared_bytes); });
+  }
+
+  void run(Queue& queue, const Left& A, const RightValues<T, I>& B, Values<T> C) const {
+    C.offsets = {found_.output.offsets->data(), offset_size(found_.output.pair) == 8, 0};
+    each_kernel(A, B, C, [&]<class F>(const F& f, int64_t blocks, int threads, size_t shared_bytes) {
+      gpu::launch(queue, gpu::blocks_for(blocks, 1), static_cast<unsigned>(threads), shared_bytes, f);
+    });
+  }
+
+  const Found& found() const { return found_; }
+  size_t plan_bytes() const {
+    return found_.slots.bytes() + found_.begins.bytes() + found_.number_of.bytes() + found_.list.bytes() +
+           found_.hashed.list.bytes() + found_.ranked.list.bytes();
+  }
+
+ private:
+  /// go(kernel, blocks, threads, shared_bytes), long rows first.
+  template <class Go>
+  void each_kernel(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
+    if (found_.output.nnz == 0) return;
+    const I* const columns = found_.output.indices->template as<I>();
+    if (found_.slots.data() != nullptr) {
+      const SlotLists lists{found_.slots.as<uint16_t>(), found_.begins.as<int64_t>(), found_.number_of.as<uint16_t>()};
+      if (found_.classes > 0) {
+        if (found_.longest <= thread_rows_longest && mean_ <= 4) {
+          using F = ThreadRows<Left, T, I>;
+          go(F{A, B, C, lists, found_.output.rows, found_.longest}, (found_.output.rows + F::threads - 1) / F::threads,
+             F::threads, F::shared_bytes(found_.longest));
+        } else {
+          subgroups<true>(A, B, C, lists, columns, nullptr, found_.output.rows, found_.longest, go);
+        }
+        return;
+      }
+      for (int b = survey_bins - 1; b > 0; --b)
+        subgroups<true>(A, B, C, lists, columns, rows_of(b), count_of(b),
+                        std::min(found_.longest, numeric_limits.upper[b]), go);
+      return;
+    }
+    if (found_.ranked.count > 0) {
+      using F = RankedPieces<Left, T, I>;
+      constexpr int warps = F::threads / 32;
+      go(F{A, B, C, columns, found_.ranked.list.template as<Piece>(), found_.ranked.count, found_.distinct},
+         (found_.ranked.count + warps - 1) / warps, F::threads, F::shared_bytes);
+    }
+    subgroups<false>(A, B, C, {}, columns, nullptr, found_.hashed.count, 2 * hashed_capacity, go,
+                     found_.hashed.list.template as<Piece>());
+    static constexpr int32_t places[] = {0, 64, 256, 512, 1024, 2048};
+    for (int b = hashed_bin - 1; b > 0; --b)
+      subgroups<false>(A, B, C, {}, columns, rows_of(b), count_of(b), places[b], go);
+  }
+
+  template <bool Slots, class Go>
+  void subgroups(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const SlotLists& lists,
+                 const I* columns, const int32_t* list, int64_t count, int32_t places, const Go& go,
+                 const Piece* pieces = nullptr) const {
+    using F = SubgroupRows<Left, T, I, Slots>;
+    if (count == 0) return;
+    int lanes = mean_;
+    while (lanes < 5 && F::shared_bytes(lanes, places) > 48 * 1024) ++lanes;
+    go(F{A, B, C, lists, columns, list, pieces, count, lanes, places, found_.distinct},
+       ((count << lanes) + F::threads - 1) / F::threads, F::threads, F::shared_bytes(lanes, places));
+  }
+
+  const int32_t* rows_of(int bin) const {
+    return found_.list.data() != nullptr ? found_.list.as<int32_t>() + found_.bins[static_cast<size_t>(bin)].first
+                                         : nullptr;
+  }
+  int64_t count_of(int bin) const { return found_.bins[static_cast<size_t>(bin)].count; }
+
+  Found found_;
+  int mean_;  // log2 of lanes for B's rows
+};
+
+}  // namespace kkc::spgemm::gpu_parts

@@ -1,0 +1,183 @@
+// Kernels of the symbolic phase that look at rows: bounds, order, surveys, bins, compression.
+#pragma once
+
+#include "spgemm_gpu_rows.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+inline constexpr int survey_bins = 8;
+
+/// Zero at first.
+struct Survey {
+  unsigned long long total;
+  unsigned long long histogram[survey_bins];
+  int32_t largest;
+};
+
+/// Sizes and where each bin ends; the last takes the rest.
+struct BinLimits {
+  int32_t upper[survey_bins];
+  int32_t count;
+
+  __host__ __device__ int bin(int32_t size) const {
+    int b = 0;
+    while (b + 1 < count && size > upper[b]) ++b;
+    return b;
+  }
+};
+
+__device__ inline int32_t saturated(int64_t n) { return static_cast<int32_t>(n < 0x7fffffff ? n : 0x7fffffff); }
+
+/// Whether every row ascends strictly: sorted, without duplicates. Sets *broken.
+template <class I>
+struct CheckAscending {
+  static constexpr int threads = 256;
+  Pattern<I> A;
+  int32_t lanes_log2;
+  int32_t* broken;
+
+  __device__ void operator()() const {
+    const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    const int64_t row = thread >> lanes_log2;
+    const int lanes = 1 << lanes_log2, lane = static_cast<int>(thread) & (lanes - 1);
+    if (row >= A.rows) return;
+    const int64_t end = A.end(row);
+    for (int64_t p = A.begin(row) + lane + 1; p < end; p += lanes)
+      if (A.columns[p - 1] >= A.columns[p]) *broken = 1;
+  }
+};
+
+/// bounds[i] = entries of B's rows that row i of A names.
+template <class Left, class Right>
+struct BoundRows {
+  static constexpr int threads = 256;
+  Left A;
+  Right B;
+  int64_t rows;
+  int32_t lanes_log2;
+  int32_t* bounds;
+  int64_t* exact;  // the same, not cut off; or null
+
+  __device__ void operator()() const {
+    const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    const int64_t i = thread >> lanes_log2;
+    const int lanes = 1 << lanes_log2, lane = static_cast<int>(thread) & (lanes - 1);
+    int64_t sum = 0;
+    if (i < rows) {
+      const LeftRow row = A.row(i);
+      for (int32_t k = lane; k < row.length; k += lanes) {
+        const int64_t j = A.column(row, k);
+        sum += B.end(j) - B.begin(j);
+      }
+    }
+    sum = gpu::subgroup_sum(sum, lanes);
+    if (lane != 0 || i >= rows) return;
+    bounds[i] = saturated(sum);
+    if (exact != nullptr) exact[i] = sum;
+  }
+};
+
+/// Total, largest and histogram of sizes. A row of more than `heavy` products counts as one of at least `heavy_size`.
+struct SurveyRows {
+  static constexpr int threads = 256;
+  int32_t* sizes;
+  const int32_t* bounds;  // or null
+  int64_t rows;
+  BinLimits limits;
+  int32_t heavy, heavy_size;
+  Survey* survey;
+
+  __device__ void operator()() const {
+    __shared__ Survey local;
+    __shared__ unsigned counts[survey_bins];
+    const int thread = static_cast<int>(threadIdx.x);
+    if (thread == 0) local = Survey{};
+    if (thread < survey_bins) counts[thread] = 0;
+    __syncthreads();
+    int64_t total = 0;
+    int32_t largest = 0;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + thread; i < rows;
+         i += static_cast<int64_t>(gridDim.x) * threads) {
+      const int32_t size = sizes[i];
+      total += size;
+      largest = size > largest ? size : largest;
+      atomicAdd(&counts[limits.bin(weighed(i))], 1u);
+    }
+    atomicAdd(&local.total, static_cast<unsigned long long>(total));
+    atomicMax(&local.largest, largest);
+    __syncthreads();
+    if (thread < survey_bins && counts[thread] != 0)
+      atomicAdd(&survey->histogram[thread], static_cast<unsigned long long>(counts[thread]));
+    if (thread == 0) {
+      atomicAdd(&survey->total, local.total);
+      atomicMax(&survey->largest, local.largest);
+    }
+  }
+
+  __device__ int32_t weighed(int64_t i) const {
+    const int32_t size = sizes[i];
+    return bounds != nullptr && bounds[i] > heavy && size < heavy_size && size > 0 ? heavy_size : size;
+  }
+};
+
+/// Rows by bin; within a bin groups of 32 neighbours stay together.
+struct PlaceRows {
+  static constexpr int threads = 256;
+  SurveyRows sizes;
+  unsigned long long* cursors;  // [survey_bins], each bin's start
+  int32_t* list;
+
+  __device__ void operator()() const {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    const int bin = i < sizes.rows ? sizes.limits.bin(sizes.weighed(i)) : -1;
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    for (int b = 0; b < sizes.limits.count; ++b) {
+      const uint32_t same = gpu::ballot32(bin == b);
+      if (same == 0) continue;
+      unsigned long long place = 0;
+      const int leader = __ffs(static_cast<int>(same)) - 1;
+      if (lane == leader) place = atomicAdd(&cursors[b], static_cast<unsigned long long>(__popc(same)));
+      place = gpu::shuffle_from(place, leader, 32);
+      if (bin == b) list[place + __popc(same & ((1u << lane) - 1))] = static_cast<int32_t>(i);
+    }
+  }
+};
+
+/// A part of a long row of C: entries first .. first + length - 1.
+struct Piece {
+  int32_t row, first, length;
+};
+
+/// Long rows cut into pieces of equal lengths: of at most `capacity` entries, and of fewer where the row has many
+/// products.
+struct ListPieces {
+  static constexpr int threads = 256;
+  static constexpr int64_t products_of_piece = 1 << 17;
+  static constexpr int32_t least = 32;
+  const int32_t* rows;  // null: all
+  int64_t count;
+  const int32_t* sizes;
+  const int32_t* bounds;
+  int32_t capacity;
+  Piece* pieces;     // null: only counts
+  int32_t* counter;  // zero
+
+  __device__ void operator()() const {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (i >= count) return;
+    const int32_t row = rows != nullptr ? rows[i] : static_cast<int32_t>(i), size = sizes[row];
+    int32_t parts = (size + capacity - 1) / capacity;
+    const auto by_products = static_cast<int32_t>(bounds[row] / products_of_piece);
+    if (by_products > parts)
+      parts = by_products < size / least ? by_products : (size / least > parts ? size / least : parts);
+    const int32_t first = atomicAdd(counter, parts);
+    if (pieces == nullptr) return;
+    for (int32_t part = 0; part < parts; ++part) {
+      const auto begin = static_cast<int32_t>(int64_t{size} * part / parts),
+                 end = static_cast<int32_t>(int64_t{size} * (part + 1) / parts);
+      pieces[first + part] = {row, begin, end - begin};
+    }
+  }
+};
+
+}  // namespace kkc::spgemm::gpu_parts

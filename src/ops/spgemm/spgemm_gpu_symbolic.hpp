@@ -1,0 +1,507 @@
+// The symbolic phase on GPUs: which columns each row of C has, and what the numeric phase wants to know about rows.
+// Knows no element type. Classes of rows are tried first; else rows go to hash tables and bitmaps by size.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+#include "core/memory.hpp"
+#include "core/output_pattern.hpp"
+#include "device/gpu_launch.hpp"
+#include "device/gpu_scan.hpp"
+#include "spgemm_gpu_class_kernels.hpp"
+#include "spgemm_gpu_mask_kernels.hpp"
+#include "spgemm_gpu_plan_kernels.hpp"
+#include "spgemm_gpu_symbolic_kernels.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+/// What the symbolic phase is asked.
+template <class Left, class I>
+struct Problem {
+  Left A;
+  PlainRight<I> B;
+  int64_t rows, cols, nnz_a, nnz_b;
+  IndexPair pair;           // of C
+  size_t element;           // bytes of a value
+  int64_t most_slot_bytes;  // of product slots that the numeric phase may keep; -1: no bound
+  std::shared_ptr<const Memory> memory;
+
+  template <class X>
+  Buffer array(int64_t count) const {
+    return Buffer(memory, Space::device, (static_cast<size_t>(count) * sizeof(X) + 7) / 8 * 8);
+  }
+};
+
+/// Rows of one size, as a run of a list.
+struct Bin {
+  int64_t first, count;
+};
+using Bins = std::array<Bin, survey_bins>;
+
+/// Long rows, cut.
+struct Pieces {
+  Buffer list;
+  int64_t count = 0;
+};
+
+/// What it found.
+struct Found {
+  OutputPattern output;
+  int64_t products = 0;
+  int32_t longest = 0;
+  int32_t classes = 0;              // 0: none
+  bool distinct = true;             // B's rows ascend strictly
+  Buffer slots, begins, number_of;  // product slots, if kept
+  Buffer list;                      // rows by size; empty if one bin holds all
+  Bins bins{};
+  Pieces hashed, ranked;  // of the last two bins
+};
+
+/// Entries of C's rows: what bins of the numeric phase hold. Rows of the last two are cut into pieces; those of the
+/// last are dense enough for bitmaps.
+inline constexpr BinLimits numeric_limits{{0, 24, 96, 192, 384, 1024, 0x7fffffff, 0x7fffffff}, survey_bins};
+inline constexpr int hashed_bin = 6, ranked_bin = 7;
+inline constexpr int32_t hashed_capacity = 1024, ranked_capacity = 768;
+inline constexpr int32_t heavy_products = 1 << 17;  // from which a row is cut into pieces whatever its length
+inline constexpr int32_t thread_rows_longest = 40;
+inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
+/// Blocks of columns that a row can have at most: bins of the symbolic phase; the last is the bitmaps'.
+inline constexpr BinLimits symbolic_limits{{0, 24, 96, 384, 1536, 6144, 0x7fffffff}, 7};
+
+template <class X>
+X read_back(Queue& queue, const void* device) {
+  X value;
+  queue.copy(&value, device, sizeof value);
+  queue.synchronize();
+  return value;
+}
+
+inline void clear(Queue& queue, const Buffer& buffer) {
+  if (buffer.bytes() > 0) gpu::clear_words(queue, buffer.data(), buffer.bytes());
+}
+
+/// Lanes for rows of so many entries in the mean.
+inline int lanes_log2_for(int64_t entries, int64_t rows, int least = 2) {
+  const double mean = static_cast<double>(entries) / static_cast<double>(std::max<int64_t>(rows, 1));
+  int log2 = least;
+  while (log2 < 5 && static_cast<double>(1 << log2) < 0.8 * mean) ++log2;
+  return log2;
+}
+
+template <class F>
+void launch_over(Queue& queue, int64_t items, const F& f, size_t shared_bytes = 0) {
+  gpu::launch(queue, gpu::blocks_for(items, F::threads), F::threads, shared_bytes, f);
+}
+/// Loads the kernel first where it takes more shared memory than usual.
+template <class F>
+void launch_blocks(Queue& queue, int64_t blocks, const F& f, size_t shared_bytes) {
+  if (blocks == 0) return;
+  gpu::prepare<F>(queue, shared_bytes);
+  gpu::launch(queue, gpu::blocks_for(blocks, 1), F::threads, shared_bytes, f);
+}
+
+template <class Left, class I>
+class Symbolic {
+ public:
+  Symbolic(Queue& queue, const Problem<Left, I>& problem) : queue_(queue), p_(problem) {}
+
+  Found run() {
+    if (!begin()) return std::move(found_);
+    classify();
+    if (!by_classes()) by_size();
+    return std::move(found_);
+  }
+
+  /// C has only entries of the mask, whose rows ascend strictly.
+  Found run(const Pattern<I>& mask, int64_t nnz) {
+    if (!begin()) return std::move(found_);
+    state_ = p_.template array<State>(1);
+    const Buffer bounds = look_at_rows();
+    counts_ = p_.template array<int32_t>(p_.rows);
+    launch_over(queue_, p_.rows, RowLengths{mask.offsets, p_.rows, counts_.template as<int32_t>()});
+    Buffer lengths = std::move(counts_);
+    using F = MarkHits<Left, I>;
+    const Pieces pieces = cut_rows(nullptr, p_.rows, lengths, F::capacity, bounds);
+    counts_ = p_.template array<int32_t>(p_.rows);
+    clear(queue_, counts_);
+    Buffer hits = p_.template array<uint8_t>(nnz);
+    constexpr int warps = F::threads / 32;
+    launch_blocks(queue_, (pieces.count + warps - 1) / warps,
+                  F{p_.A, p_.B, mask, pieces.list.template as<Piece>(), pieces.count, found_.distinct,
+                    hits.as<uint8_t>(), counts_.template as<int32_t>()},
+                  F::shared_bytes);
+    const auto [survey, sizes] = survey_counts(bounds);
+    launch_over(queue_, p_.rows * 32,
+                KeepHits<I>{mask, hits.as<uint8_t>(), offsets(), found_.output.indices->template as<I>()});
+    list_rows(sizes, survey, bounds);
+    return std::move(found_);
+  }
+
+ private:
+  /// False: C has no entries, and that is all.
+  bool begin() {
+    found_.output.pair = p_.pair;
+    found_.output.rows = p_.rows;
+    found_.output.cols = p_.cols;
+    if (p_.rows > 0 && p_.nnz_a > 0 && p_.nnz_b > 0) return true;
+    counts_ = p_.template array<int32_t>(p_.rows + 1);
+    clear(queue_, counts_);
+    make_offsets(0);
+    return false;
+  }
+
+  // ---- classes ----
+
+  struct State {
+    int32_t count_b, count_c, failed, broken;
+    unsigned long long cursors[2], total, products;
+    int32_t largest, pad;
+  };
+  static constexpr int64_t columns_room = int64_t{1} << 20, slots_room = int64_t{1} << 22;
+  static constexpr int class_table_log2 = 13, class_order_words = 8192;
+
+  State* state() const { return state_.template as<State>(); }
+
+  void classify() {
+    state_ = p_.template array<State>(1);
+    clear(queue_, state_);
+    const int64_t inner = p_.B.B.rows;
+    const int lanes_a = class_lanes(p_.nnz_a, p_.rows), lanes_b = class_lanes(p_.nnz_b, inner);
+    tried_classes_ = p_.rows >= 4 * most_classes && p_.rows < INT32_MAX && inner < INT32_MAX;
+    if (!tried_classes_) return;
+    Buffer keys = p_.template array<unsigned long long>(2 * class_places);
+    Buffer table = p_.template array<int32_t>(3 * class_places);
+    clear(queue_, keys);
+    Buffer classes_b = p_.template array<RowClass>(inner);
+    Buffer classes_c = p_.template array<RowClass>(p_.rows);
+    ClassTable b{keys.as<unsigned long long>(), table.as<int32_t>(), &state()->count_b, &state()->failed};
+    ClassTable c{b.keys + class_places, b.rows + class_places, &state()->count_c, &state()->failed};
+    int32_t* const numbers = c.rows + class_places;
+    class_rows_ = p_.template array<int32_t>(most_classes);
+    class_bases_ = p_.template array<int32_t>(most_classes);
+    found_.number_of = p_.template array<uint16_t>(p_.rows);
+    base_of_ = p_.template array<int32_t>(p_.rows);
+
+    const RightSignature<I> right{p_.B.B};
+    const LeftSignature<Left> left{p_.A, classes_b.as<RowClass>()};
+    classify_rows(right, inner, lanes_b, b, classes_b.as<RowClass>());
+    classify_rows(left, p_.rows, lanes_a, c, classes_c.as<RowClass>());
+    gpu::launch(queue_, 1, NumberClasses::threads, 0,
+                NumberClasses{c, numbers, class_rows_.template as<int32_t>(), classes_c.as<RowClass>(),
+                              class_bases_.template as<int32_t>()});
+    launch_over(queue_, inner << lanes_b,
+                CompareRows<RightSignature<I>>{right, inner, lanes_b, b, classes_b.as<RowClass>(), nullptr, nullptr,
+                                               nullptr, &state()->broken});
+    launch_over(queue_, p_.rows << lanes_a,
+                CompareRows<LeftSignature<Left>>{left, p_.rows, lanes_a, c, classes_c.as<RowClass>(), numbers,
+                                                 found_.number_of.template as<uint16_t>(),
+                                                 base_of_.template as<int32_t>(), nullptr});
+  }
+  /// Short rows are a thread's.
+  static int class_lanes(int64_t entries, int64_t rows) {
+    return entries <= 12 * rows ? 0 : lanes_log2_for(entries, rows);
+  }
+
+  template <class Signature>
+  void classify_rows(const Signature& signature, int64_t rows, int lanes_log2, const ClassTable& table,
+                     RowClass* classes) {
+    using F = ClassifyRows<Signature>;
+    const unsigned blocks =
+        std::min(gpu::blocks_for(rows << lanes_log2, F::threads), static_cast<unsigned>(8 * queue_.concurrency()));
+    gpu::launch(queue_, blocks, F::threads, 0, F{signature, rows, lanes_log2, table, classes});
+  }
+
+  bool by_classes() {
+    if (!tried_classes_) return false;
+    State s = read_back<State>(queue_, state());
+    found_.distinct = s.broken == 0;
+    const auto give_up = [&] {
+      found_.number_of = Buffer();
+      base_of_ = Buffer();
+      return false;
+    };
+    if (s.failed != 0) return give_up();
+
+    const int32_t classes = s.count_c;
+    found_.slots = p_.template array<uint16_t>(slots_room);
+    found_.begins = p_.template array<int64_t>(classes);
+    Buffer columns = p_.template array<int32_t>(columns_room);
+    Buffer columns_at = p_.template array<int64_t>(classes), products = p_.template array<int64_t>(classes);
+    Buffer class_counts = p_.template array<int32_t>(classes);
+    using F = HashRowsBlock<Left, I, Phase::classes, 1024>;
+    F f{};
+    f.A = p_.A;
+    f.A.list = class_rows_.template as<int32_t>();
+    f.B = p_.B;
+    f.classes = {class_counts.as<int32_t>(),
+                 class_bases_.template as<int32_t>(),
+                 columns_at.as<int64_t>(),
+                 found_.begins.template as<int64_t>(),
+                 products.as<int64_t>(),
+                 columns.as<int32_t>(),
+                 found_.slots.template as<uint16_t>(),
+                 state()->cursors,
+                 columns_room,
+                 slots_room,
+                 &state()->failed};
+    f.table_log2 = class_table_log2;
+    f.order_words = class_order_words;
+    launch_blocks(queue_, classes, f, f.shared_bytes());
+    counts_ = p_.template array<int32_t>(p_.rows);
+    gpu::launch(queue_, survey_blocks(p_.rows), SizesOfClasses::threads, 0,
+                SizesOfClasses{found_.number_of.template as<uint16_t>(), class_counts.as<int32_t>(),
+                               products.as<int64_t>(), p_.rows, counts_.template as<int32_t>(), &state()->total,
+                               &state()->products, &state()->largest});
+    s = read_back<State>(queue_, state());
+    if (s.failed != 0 || s.largest > most_slots) {
+      found_.slots = Buffer();
+      found_.begins = Buffer();
+      return give_up();
+    }
+    found_.classes = classes;
+    found_.products = static_cast<int64_t>(s.products);
+    found_.longest = s.largest;
+    require_countable(p_.cols, static_cast<int64_t>(s.total), p_.pair, "C");
+    make_offsets(static_cast<int64_t>(s.total));
+    if (found_.longest <= thread_rows_longest) {
+      launch_over(queue_, p_.rows,
+                  ShiftShortColumns<I>{found_.number_of.template as<uint16_t>(), base_of_.template as<int32_t>(),
+                                       columns_at.as<int64_t>(), columns.as<int32_t>(), offsets(),
+                                       found_.output.indices->template as<I>(), p_.rows, found_.longest},
+                  ShiftShortColumns<I>::shared_bytes(found_.longest));
+      return true;
+    }
+    const int lanes = lanes_log2_for(found_.output.nnz, p_.rows);
+    launch_over(queue_, p_.rows << lanes,
+                ShiftColumns<I>{found_.number_of.template as<uint16_t>(), base_of_.template as<int32_t>(),
+                                columns_at.as<int64_t>(), columns.as<int32_t>(), offsets(),
+                                found_.output.indices->template as<I>(), p_.rows, lanes});
+    return true;
+  }
+
+  // ---- rows by size ----
+
+  /// B's order, and the products of each row.
+  Buffer look_at_rows() {
+    clear(queue_, state_);
+    const int lanes_b = lanes_log2_for(p_.nnz_b, p_.B.B.rows), lanes_a = lanes_log2_for(p_.nnz_a, p_.rows);
+    launch_over(queue_, p_.B.B.rows << lanes_b, CheckAscending<I>{p_.B.B, lanes_b, &state()->broken});
+    Buffer bounds = p_.template array<int32_t>(p_.rows), exact = p_.template array<int64_t>(p_.rows);
+    launch_over(
+        queue_, p_.rows << lanes_a,
+        BoundRows<Left, PlainRight<I>>{p_.A, p_.B, p_.rows, lanes_a, bounds.as<int32_t>(), exact.as<int64_t>()});
+    product_begins_ = p_.template array<int64_t>(p_.rows + 1);
+    scan<int64_t>(exact, product_begins_.template as<int64_t>());
+    found_.products = read_back<int64_t>(queue_, product_begins_.template as<int64_t>() + p_.rows);
+    found_.distinct = read_back<State>(queue_, state()).broken == 0;
+    return bounds;
+  }
+
+  void by_size() {
+    const Buffer bounds = look_at_rows();
+    counts_ = p_.template array<int32_t>(p_.rows);
+    SurveyRows by_bounds{bounds.as<int32_t>(), nullptr, p_.rows, symbolic_limits, 0, 0, nullptr};
+    const Survey of_bounds = look(by_bounds);
+    Bins bins{};
+    Buffer list = place(by_bounds, of_bounds, bins);
+
+    clear(queue_, counts_);
+    SymbolicTarget<I> target{};
+    target.counts = counts_.template as<int32_t>();
+    rows_of_bins<false>(list, bins, target);
+
+    const auto [of_counts, sizes] = survey_counts(bounds);
+    const int64_t slot_bytes = 2 * found_.products;
+    bool hashes = true;
+    for (int b = 0; b < symbolic_limits.count; ++b)
+      hashes = hashes && (bins[static_cast<size_t>(b)].count == 0 || !takes_bitmap(b));
+    const bool keeps_slots = hashes && of_counts.largest <= most_slots &&
+                             slot_bytes <= static_cast<int64_t>(of_counts.total * p_.element) / 2 &&
+                             (p_.most_slot_bytes < 0 || slot_bytes <= p_.most_slot_bytes);
+    if (keeps_slots) {
+      found_.slots = p_.template array<uint16_t>(found_.products);
+      found_.begins = std::move(product_begins_);
+      target.slots = found_.slots.template as<uint16_t>();
+      target.slot_begins = found_.begins.template as<int64_t>();
+    }
+    target.offsets = offsets();
+    target.columns = found_.output.indices->template as<I>();
+    rows_of_bins<true>(list, bins, target);
+
+    list = Buffer();
+    list_rows(sizes, of_counts, bounds);
+  }
+
+  /// Looks at C's rows and makes its arrays.
+  std::pair<Survey, SurveyRows> survey_counts(const Buffer& bounds) {
+    // A bitmap of 64 columns a word and hashes of half as many places cost the same from one entry in 128 columns.
+    BinLimits limits = numeric_limits;
+    limits.upper[hashed_bin] = static_cast<int32_t>(std::max<int64_t>(limits.upper[hashed_bin - 1], p_.cols / 128));
+    SurveyRows sizes{counts_.template as<int32_t>(),
+                     bounds.as<int32_t>(),
+                     p_.rows,
+                     limits,
+                     heavy_products,
+                     limits.upper[hashed_bin - 1] + 1,
+                     nullptr};
+    const Survey survey = look(sizes);
+    found_.longest = survey.largest;
+    require_countable(p_.cols, static_cast<int64_t>(survey.total), p_.pair, "C");
+    make_offsets(static_cast<int64_t>(survey.total));
+    return {survey, sizes};
+  }
+
+  /// For the numeric phase.
+  void list_rows(const SurveyRows& sizes, const Survey& survey, const Buffer& bounds) {
+    found_.list = place(sizes, survey, found_.bins);
+    if (found_.slots.data() != nullptr) return;
+    const auto cut = [&](int b, int32_t capacity) {
+      const Bin bin = found_.bins[static_cast<size_t>(b)];
+      return cut_rows(found_.list.data() != nullptr ? found_.list.template as<int32_t>() + bin.first : nullptr,
+                      bin.count, counts_, capacity, bounds);
+    };
+    found_.hashed = cut(hashed_bin, hashed_capacity);
+    found_.ranked = cut(ranked_bin, ranked_capacity);
+  }
+
+  Survey look(SurveyRows& survey) {
+    Buffer result = p_.template array<Survey>(1);
+    clear(queue_, result);
+    survey.survey = result.as<Survey>();
+    gpu::launch(queue_, survey_blocks(survey.rows), SurveyRows::threads, 0, survey);
+    return read_back<Survey>(queue_, result.data());
+  }
+  unsigned survey_blocks(int64_t rows) const {
+    return std::min(gpu::blocks_for(rows, 1024), static_cast<unsigned>(8 * queue_.concurrency()));
+  }
+
+  /// Rows by bin; no list where one bin holds all.
+  Buffer place(const SurveyRows& sizes, const Survey& survey, Bins& bins) {
+    unsigned long long cursors[survey_bins];
+    int used = 0;
+    int64_t first = 0;
+    for (int b = 0; b < survey_bins; ++b) {
+      const auto count = static_cast<int64_t>(survey.histogram[b]);
+      cursors[b] = static_cast<unsigned long long>(first);
+      bins[static_cast<size_t>(b)] = {first, count};
+      first += count;
+      used += count > 0;
+    }
+    if (used == 1) return {};
+    Buffer list = p_.template array<int32_t>(p_.rows);
+    Buffer device = p_.template array<unsigned long long>(survey_bins);
+    queue_.copy(device.data(), cursors, sizeof cursors);
+    launch_over(queue_, p_.rows, PlaceRows{sizes, device.as<unsigned long long>(), list.as<int32_t>()});
+    return list;
+  }
+
+  template <bool Fill>
+  void rows_of_bins(const Buffer& list, const Bins& bins, const SymbolicTarget<I>& target) {
+    const auto part = [&](int b) {
+      return list.data() != nullptr ? list.as<int32_t>() + bins[static_cast<size_t>(b)].first : nullptr;
+    };
+    const auto count = [&](int b) { return bins[static_cast<size_t>(b)].count; };
+    // Long rows first: they take longest.
+    for (int b = 6; b >= 3; --b) {
+      if (count(b) == 0) continue;
+      if (takes_bitmap(b))
+        bitmap_rows<Fill>(part(b), count(b), target);
+      else if (b == 5)
+        block_rows<Fill, 1024>(b, part(b), count(b), target, 8192);
+      else if (b == 4)
+        block_rows<Fill, 256>(b, part(b), count(b), target, 4096);
+      else
+        block_rows<Fill, 64>(b, part(b), count(b), target, 1024);
+    }
+    subgroup_rows<Fill>(part(2), count(2), target, 5, table_log2[2]);
+    subgroup_rows<Fill>(part(1), count(1), target, 3, table_log2[1]);
+  }
+  int64_t bitmap_words() const { return (p_.cols + 31) / 32; }
+  /// Rows of very many blocks, and of many where the bitmap is as small as the table.
+  bool takes_bitmap(int bin) const { return bin == 6 || (bin >= 4 && bitmap_words() <= int64_t{4} << table_log2[bin]); }
+  static constexpr int table_log2[] = {0, 5, 7, 10, 12, 13, 0};
+
+  template <bool Fill>
+  void subgroup_rows(const int32_t* list, int64_t count, const SymbolicTarget<I>& target, int lanes_log2,
+                     int table_log2) {
+    using F = HashRowsSubgroup<Left, I, Fill>;
+    launch_blocks(queue_, ((count << lanes_log2) + F::threads - 1) / F::threads,
+                  F{p_.A, p_.B, list, count, target, lanes_log2, table_log2}, F::shared_bytes(lanes_log2, table_log2));
+  }
+  template <bool Fill, int Threads>
+  void block_rows(int bin, const int32_t* list, int64_t count, const SymbolicTarget<I>& target,
+                  int64_t most_order_words) {
+    using F = HashRowsBlock<Left, I, Fill ? Phase::fill : Phase::count, Threads>;
+    F f{};
+    f.A = p_.A;
+    f.B = p_.B;
+    f.list = list;
+    f.target = target;
+    f.table_log2 = table_log2[bin];
+    f.order_words = static_cast<int32_t>((std::min<int64_t>(most_order_words, p_.cols / 1024 + 2) + 1) / 2 * 2);
+    f.most_products = target.slots != nullptr ? symbolic_limits.upper[bin] : 0;
+    launch_blocks(queue_, count, f, f.shared_bytes());
+  }
+  template <bool Fill>
+  void bitmap_rows(const int32_t* list, int64_t count, const SymbolicTarget<I>& target) {
+    const int64_t words = bitmap_words();
+    using F = BitmapRows<Left, I, Fill>;
+    constexpr int64_t most = 48 * 1024;
+    const int64_t slices = (words + most - 1) / most;
+    const int64_t slice = ((words + slices - 1) / slices + F::threads - 1) / F::threads * F::threads;
+    launch_blocks(queue_, count, F{p_.A, p_.B, list, target, words, static_cast<int32_t>(slice)},
+                  static_cast<size_t>(slice) * 4);
+  }
+
+  Pieces cut_rows(const int32_t* list, int64_t count, const Buffer& sizes, int32_t capacity, const Buffer& bounds) {
+    Pieces pieces;
+    if (count == 0) return pieces;
+    Buffer counter = p_.template array<int32_t>(2);
+    ListPieces f{list, count, sizes.as<int32_t>(), bounds.as<int32_t>(), capacity, nullptr, counter.as<int32_t>()};
+    clear(queue_, counter);
+    launch_over(queue_, count, f);
+    pieces.count = read_back<int32_t>(queue_, counter.data());
+    pieces.list = p_.template array<Piece>(pieces.count);
+    f.pieces = pieces.list.template as<Piece>();
+    clear(queue_, counter);
+    launch_over(queue_, count, f);
+    return pieces;
+  }
+
+  // ---- C ----
+
+  Offsets offsets() const { return {found_.output.offsets->data(), offset_size(p_.pair) == 8, 0}; }
+
+  template <class In, class Out>
+  void scan(const Buffer& counts, Out* offsets) {
+    Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<Out>(p_.rows)));
+    gpu::exclusive_scan(queue_, counts.template as<In>(), offsets, p_.rows, scratch.data());
+  }
+
+  /// From counts_.
+  void make_offsets(int64_t nnz) {
+    OutputPattern& C = found_.output;
+    C.nnz = nnz;
+    auto offsets =
+        std::make_shared<Buffer>(p_.memory, Space::device, static_cast<size_t>(p_.rows + 1) * offset_size(p_.pair));
+    if (offset_size(p_.pair) == 8)
+      scan<int32_t>(counts_, offsets->template as<int64_t>());
+    else
+      scan<int32_t>(counts_, offsets->template as<int32_t>());
+    C.offsets = std::move(offsets);
+    C.indices =
+        std::make_shared<const Buffer>(p_.memory, Space::device, static_cast<size_t>(nnz) * ordinal_size(p_.pair));
+  }
+
+  Queue& queue_;
+  const Problem<Left, I>& p_;
+  Found found_;
+  bool tried_classes_ = false;
+  Buffer state_, class_rows_, class_bases_, base_of_, counts_, product_begins_;
+};
+
+}  // namespace kkc::spgemm::gpu_parts
