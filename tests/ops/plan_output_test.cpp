@@ -1,0 +1,60 @@
+// plan_output: a plan's pattern in the caller's arrays and in matrices of the library, both bases.
+#include "support/catch.hpp"
+
+#include "support/output_case.hpp"
+
+using namespace kkc_test;
+
+TEST_CASE("plan_output: both ways give the same pattern, in either base", "[plan_output]") {
+  const auto seed = std::random_device{}();
+  Random random(seed);
+  for_all_types("transpose", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
+    const Context ctx(device);
+    for (const Shape shape : {Shape::few, Shape::no_entries, Shape::power_law}) {
+      const HostCsr<T> A = random_csr<T>(random, shape, 83, 61);
+      INFO("seed " << seed << ' ' << name(shape));
+      const DeviceCsr<T> A_device(ctx, A, pair, 1);
+      for (const int32_t base : {0, 1}) {
+        Plan plan;
+        ok(kkc_transpose_plan(ctx, KKC_OP_TRANSPOSE, A_device, pair,
+                              Options("{\"base\": " + std::to_string(base) + "}"), plan.out()));
+        int64_t nnz = -1;
+        ok(kkc_plan_output_nnz(plan, &nnz));
+        CHECK(nnz == A.nnz());
+        Matrix made, again;
+        ok(kkc_plan_create_output(plan, made.out()));
+        ok(kkc_plan_create_output(plan, again.out()));
+        int32_t has = -1;
+        ok(kkc_csr_get(made, nullptr, nullptr, nullptr, nullptr, nullptr, &has, nullptr, nullptr, nullptr));
+        CHECK(has == base);
+        OutputCsr<T> arrays(ctx, 61, 83, nnz, pair, 1 - base);
+        ok(kkc_plan_output_pattern(plan, arrays));
+        for (kkc_matrix_t* C :
+             {static_cast<kkc_matrix_t*>(made), static_cast<kkc_matrix_t*>(again), static_cast<kkc_matrix_t*>(arrays)})
+          ok(kkc_transpose_execute(plan, A_device, C));
+        plan.reset();  // matrices keep what they share
+        check_same(download<T>(ctx, arrays), download<T>(ctx, made));
+        check_same(download<T>(ctx, again), download<T>(ctx, made));
+      }
+    }
+  });
+}
+
+TEST_CASE("plan_output: what does not fit the planned output is refused", "[plan_output]") {
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "transpose", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(4);
+    const HostCsr<double> A = random_csr<double>(random, Shape::banded, 20, 20);
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    Plan plan;
+    ok(kkc_transpose_plan(ctx, KKC_OP_TRANSPOSE, A_device, KKC_INDEX_32_32, nullptr, plan.out()));
+    OutputCsr<double> few(ctx, 20, 20, A.nnz() - 1, KKC_INDEX_32_32, 0), wide(ctx, 20, 20, A.nnz(), KKC_INDEX_32_64, 0);
+    CHECK(kkc_plan_output_pattern(plan, few) == KKC_STATUS_SIZE_MISMATCH);
+    CHECK(kkc_plan_output_pattern(plan, wide) == KKC_STATUS_TYPE_MISMATCH);
+    Matrix made;
+    ok(kkc_plan_create_output(plan, made.out()));
+    CHECK(kkc_plan_output_pattern(plan, made) == KKC_STATUS_WRONG_STATE);
+    CHECK_THAT(kkc_last_error(), Catch::Contains("made by kkc_plan_create_output"));
+  }
+}
