@@ -50,6 +50,11 @@ module kkc
   interface kkc_spgemm_execute
     module procedure spgemm_execute_f32, spgemm_execute_f64, spgemm_execute_c64, spgemm_execute_c128
   end interface
+  ! call kkc_spgemm_jacobi_execute(plan, omega, A, B, C [, dinv] [, ierr])
+  interface kkc_spgemm_jacobi_execute
+    module procedure spgemm_jacobi_execute_f32, spgemm_jacobi_execute_f64, spgemm_jacobi_execute_c64, &
+      spgemm_jacobi_execute_c128
+  end interface
   ! call kkc_spadd_execute(plan, alpha, A, beta, B, C [, ierr])
   interface kkc_spadd_execute
     module procedure spadd_execute_f32, spadd_execute_f64, spadd_execute_c64, spadd_execute_c128
@@ -341,6 +346,50 @@ contains
     a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
     b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
     call report(kkc_spgemm_execute_c(plan%handle, c_loc(a_bytes), A%handle, B%handle, c_loc(b_bytes), C%handle), ierr)
+  end subroutine
+
+  subroutine spgemm_jacobi_execute_f32(plan, omega, A, B, C, dinv, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    real(c_float), intent(in) :: omega
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    type(kkc_view_t), intent(in), optional :: dinv
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: bytes(16)
+    bytes = coefficient(cmplx(omega, kind=c_double_complex), matrix_scalar(C))
+    call kkc_spgemm_jacobi_execute(plan, c_loc(bytes), A, B, C, dinv, ierr)
+  end subroutine
+
+  subroutine spgemm_jacobi_execute_f64(plan, omega, A, B, C, dinv, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    real(c_double), intent(in) :: omega
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    type(kkc_view_t), intent(in), optional :: dinv
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: bytes(16)
+    bytes = coefficient(cmplx(omega, kind=c_double_complex), matrix_scalar(C))
+    call kkc_spgemm_jacobi_execute(plan, c_loc(bytes), A, B, C, dinv, ierr)
+  end subroutine
+
+  subroutine spgemm_jacobi_execute_c64(plan, omega, A, B, C, dinv, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    complex(c_float_complex), intent(in) :: omega
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    type(kkc_view_t), intent(in), optional :: dinv
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: bytes(16)
+    bytes = coefficient(cmplx(omega, kind=c_double_complex), matrix_scalar(C))
+    call kkc_spgemm_jacobi_execute(plan, c_loc(bytes), A, B, C, dinv, ierr)
+  end subroutine
+
+  subroutine spgemm_jacobi_execute_c128(plan, omega, A, B, C, dinv, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    complex(c_double_complex), intent(in) :: omega
+    type(kkc_matrix_t), intent(in) :: A, B, C
+    type(kkc_view_t), intent(in), optional :: dinv
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: bytes(16)
+    bytes = coefficient(cmplx(omega, kind=c_double_complex), matrix_scalar(C))
+    call kkc_spgemm_jacobi_execute(plan, c_loc(bytes), A, B, C, dinv, ierr)
   end subroutine
 
   subroutine spadd_execute_f32(plan, alpha, A, beta, B, C, ierr)

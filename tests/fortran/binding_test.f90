@@ -15,6 +15,9 @@ program binding_test
   call test_options()
   call test_matrix_one_based()
   call test_spadd()
+  call test_spgemm_jacobi()
+  call test_unsorted_rows()
+  call test_coordinates()
   call test_matrix_refusals()
   call test_coefficients()
   call test_scans_and_sorts()
@@ -278,6 +281,135 @@ contains
     call c_f_pointer(sums_at, sums, [4])
     call expect(all(found == [1, 3, 1, 2]), "columns of a sum count from 1")
     call expect(all(sums == [2d0, 3d0, -2d0, 3d0]), "values of a sum")
+    call kkc_matrix_destroy(C)
+    call kkc_plan_destroy(plan)
+  end subroutine
+
+  ! (I - omega D^-1 A) B for A = [2 1; -1 4] and B = [1; 2].
+  subroutine test_spgemm_jacobi()
+    integer(c_int32_t), target :: offsets(3) = [1, 3, 5], columns(4) = [1, 2, 1, 2]
+    real(c_double), target :: values(4) = [2d0, 1d0, -1d0, 4d0], inverse(2) = [1d0, 2d0]
+    integer(c_int32_t), target :: thin_offsets(3) = [1, 2, 3], thin_columns(2) = 1
+    real(c_double), target :: thin_values(2) = [1d0, 2d0]
+    type(kkc_matrix_t) :: A, B, C
+    type(kkc_view_t) :: dinv
+    type(kkc_plan_t) :: plan
+    integer(c_int32_t) :: ierr
+    call kkc_csr_create(ctx, 2, 2, 1, offsets, columns, values, A)
+    call kkc_csr_create(ctx, 2, 1, 1, thin_offsets, thin_columns, thin_values, B)
+    call kkc_spgemm_jacobi_plan(ctx, A, B, KKC_INDEX_32_32, plan)
+    call kkc_plan_create_output(plan, C)
+    call kkc_spgemm_jacobi_execute(plan, 0.5d0, A, B, C)
+    call expect_entries(C, [1, 1], [0d0, 1.125d0], "a Jacobi step with A's diagonal")
+    call kkc_view_wrap(ctx, inverse, dinv)
+    call kkc_spgemm_jacobi_execute(plan, 0.5, A, B, C, dinv)
+    call expect_entries(C, [1, 1], [-1d0, -5d0], "a Jacobi step with a given diagonal")
+    values(4) = 0
+    call kkc_spgemm_jacobi_execute(plan, 0.5d0, A, B, C, ierr=ierr)
+    call expect(ierr == KKC_STATUS_ZERO_PIVOT, "a zero on the diagonal")
+    call kkc_view_destroy(dinv)
+    call kkc_matrix_destroy(C)
+    call kkc_plan_destroy(plan)
+  end subroutine
+
+  ! Rows [3 1 3] and [2 1]: put in order, and added to a transpose and to the identity as they are.
+  subroutine test_unsorted_rows()
+    integer(c_int32_t), target :: offsets(4) = [1, 4, 6, 6], columns(5) = [3, 1, 3, 2, 1]
+    real(c_double), target :: values(5) = [1d0, 2d0, 3d0, 4d0, 5d0]
+    integer(c_int32_t), target :: unit_offsets(4) = [1, 2, 3, 4], unit_columns(3) = [1, 2, 3]
+    real(c_double), target :: ones(3) = 1d0
+    type(kkc_matrix_t) :: A, I
+    type(kkc_plan_t) :: plan
+    type(kkc_options_t) :: options
+    integer(c_int32_t) :: ierr
+    call kkc_csr_create(ctx, 3, 3, 1, offsets, columns, values, A)
+    call kkc_csr_create(ctx, 3, 3, 1, unit_offsets, unit_columns, ones, I)
+    call kkc_sort_rows_plan(ctx, A, plan)
+    call expect_sorted(plan, A, [1, 3, 3, 1, 2], [2d0, 1d0, 3d0, 5d0, 4d0], "sorted rows")
+    call kkc_options_from_json('{"duplicates": "add"}', options)
+    call kkc_sort_rows_plan(ctx, A, plan, options)
+    call expect_sorted(plan, A, [1, 3, 1, 2], [2d0, 4d0, 5d0, 4d0], "sorted rows, duplicates added")
+    call kkc_options_destroy(options)
+
+    call kkc_spadd_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, I, KKC_INDEX_32_32, plan)
+    call expect_sum(plan, A, I, [1, 3, 1, 2, 3], [12d0, 4d0, 5d0, 14d0, 10d0], "a shifted diagonal")
+    call kkc_spadd_plan(ctx, KKC_OP_NONE, A, KKC_OP_TRANSPOSE, A, KKC_INDEX_32_32, plan)
+    call expect_sum(plan, A, A, [1, 2, 3, 1, 2, 1], [22d0, 50d0, 4d0, 5d0, 44d0, 40d0], "a matrix and its transpose")
+    call kkc_options_from_json('{"rows": "sorted"}', options)
+    call kkc_spadd_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, I, KKC_INDEX_32_32, plan, options, ierr)
+    call expect(ierr == KKC_STATUS_NOT_SORTED, "rows stated sorted")
+    call kkc_options_destroy(options)
+  end subroutine
+
+  subroutine expect_entries(C, columns, values, what)
+    type(kkc_matrix_t), intent(in) :: C
+    integer, intent(in) :: columns(:)
+    real(c_double), intent(in) :: values(:)
+    character(*), intent(in) :: what
+    integer(c_int64_t) :: nnz
+    type(c_ptr) :: columns_at, values_at
+    integer(c_int32_t), pointer :: found_columns(:)
+    real(c_double), pointer :: found(:)
+    call kkc_csr_get(C, nnz=nnz, col_indices=columns_at, values=values_at)
+    call expect(nnz == size(values), what//": count")
+    if (nnz /= size(values)) return
+    call c_f_pointer(columns_at, found_columns, [nnz])
+    call c_f_pointer(values_at, found, [nnz])
+    call expect(all(found_columns == columns), what//": columns")
+    call expect(all(found == values), what//": values")
+  end subroutine
+
+  subroutine expect_sorted(plan, A, columns, values, what)
+    type(kkc_plan_t), intent(inout) :: plan
+    type(kkc_matrix_t), intent(in) :: A
+    integer, intent(in) :: columns(:)
+    real(c_double), intent(in) :: values(:)
+    character(*), intent(in) :: what
+    type(kkc_matrix_t) :: C
+    call kkc_plan_create_output(plan, C)
+    call kkc_sort_rows_execute(plan, A, C)
+    call expect_entries(C, columns, values, what)
+    call kkc_matrix_destroy(C)
+    call kkc_plan_destroy(plan)
+  end subroutine
+
+  ! A + 10 op(B)
+  subroutine expect_sum(plan, A, B, columns, values, what)
+    type(kkc_plan_t), intent(inout) :: plan
+    type(kkc_matrix_t), intent(in) :: A, B
+    integer, intent(in) :: columns(:)
+    real(c_double), intent(in) :: values(:)
+    character(*), intent(in) :: what
+    type(kkc_matrix_t) :: C
+    call kkc_plan_create_output(plan, C)
+    call kkc_spadd_execute(plan, 1d0, A, 10d0, B, C)
+    call expect_entries(C, columns, values, what)
+    call kkc_matrix_destroy(C)
+    call kkc_plan_destroy(plan)
+  end subroutine
+
+  ! Entries (2,1) = 1, (1,3) = 2, (2,1) = 3 to rows, and to columns as the rows of the transpose.
+  subroutine test_coordinates()
+    integer(c_int32_t), target :: rows(3) = [2, 1, 2], columns(3) = [1, 3, 1]
+    real(c_double), target :: values(3) = [1d0, 2d0, 3d0]
+    type(kkc_view_t) :: rows_view, columns_view, values_view
+    type(kkc_matrix_t) :: C
+    type(kkc_plan_t) :: plan
+    call kkc_view_wrap(ctx, rows, rows_view)
+    call kkc_view_wrap(ctx, columns, columns_view)
+    call kkc_view_wrap(ctx, values, values_view)
+    call kkc_coo_to_csr_plan(ctx, 2_c_int64_t, 3_c_int64_t, 1, rows_view, columns_view, KKC_INDEX_32_32, KKC_TYPE_F64, &
+      plan)
+    call kkc_plan_create_output(plan, C)
+    call kkc_coo_to_csr_execute(plan, values_view, C)
+    call expect_entries(C, [3, 1], [2d0, 4d0], "coordinates to rows")
+    call kkc_matrix_destroy(C)
+    call kkc_plan_destroy(plan)
+    call kkc_coo_to_csr_plan(ctx, 3_c_int64_t, 2_c_int64_t, 1, columns_view, rows_view, KKC_INDEX_32_32, KKC_TYPE_F64, &
+      plan)
+    call kkc_plan_create_output(plan, C)
+    call kkc_coo_to_csr_execute(plan, values_view, C)
+    call expect_entries(C, [2, 1], [4d0, 2d0], "coordinates to columns")
     call kkc_matrix_destroy(C)
     call kkc_plan_destroy(plan)
   end subroutine

@@ -85,3 +85,39 @@ def test_diagonal_and_scale(ctx):
     assert ctx.scale(A, ctx.array(r), ctx.array(s)) is A
     ctx.synchronize()
     assert np.allclose(dense(A), r[:, None] * dense_of(*host) * s)
+
+
+def test_sums_of_rows_in_any_order(ctx):
+    """Unsorted rows with duplicates: plus the transpose, and plus a shift of the diagonal."""
+    rng = np.random.default_rng(5)
+    n = 60
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 200, n))]).astype(np.int32)  # short rows and long ones
+    A = ctx.csr_copy(row_offsets=offsets, col_indices=rng.integers(0, n, offsets[-1]).astype(np.int32),
+                     values=rng.uniform(-1, 1, offsets[-1]), shape=(n, n))
+    places = np.arange(n + 1, dtype=np.int32)
+    unit = ctx.csr_copy(row_offsets=places, col_indices=places[:-1], values=np.ones(n), shape=(n, n))
+    a = dense(A)
+    for options in ({}, {"rows": "unsorted"}):
+        plan = ctx.spadd_plan(A, A, op_B="T", **options)
+        C = plan.execute(A, A, alpha=2, beta=-1)
+        ctx.synchronize()
+        assert np.allclose(dense(C), 2 * a - a.T)
+        C = ctx.spadd_plan(A, unit, **options).execute(A, unit, beta=0.5)
+        ctx.synchronize()
+        assert np.allclose(dense(C), a + 0.5 * np.eye(n))
+        assert {"sorted", "no_duplicates", "full_diagonal"} <= C.validate()
+    with pytest.raises(kkc.Refused, match="A: row"):
+        ctx.spadd_plan(A, unit, rows="sorted")
+
+
+def test_compressed_columns(ctx):
+    """Columns are the rows of the transpose: from rows and back, and from coordinates."""
+    A, rows, cols, values = unsorted(ctx)
+    by_columns = ctx.transpose_plan(A).execute(A)
+    back = ctx.transpose_plan(by_columns).execute(by_columns)
+    ctx.synchronize()
+    assert np.allclose(dense(back), dense(A))
+    turned = [ctx.array(a) for a in (cols, rows.astype(np.int32), values)]
+    made = ctx.coo_to_csr_plan(COLS, ROWS, *turned[:2]).execute(turned[2])
+    ctx.synchronize()
+    assert np.allclose(dense(made), dense_of(rows, cols, values).T)

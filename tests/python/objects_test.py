@@ -399,6 +399,24 @@ def test_spadd_of_a_matrix_and_its_transpose():
             ctx.spadd_plan(A, A, rows="tidy")
 
 
+def test_jacobi_step_on_a_matrix(host):
+    pytest.importorskip("scipy")
+    A = host.matrix_generate("rand", rows=30, cols=30, per_row=4, diagonal="dominant")
+    B = host.matrix_generate("rand", rows=30, cols=8, per_row=2)
+    a, b = A.scipy().toarray(), B.scipy().toarray()
+    plan = host.spgemm_jacobi_plan(A, B)
+    C = plan.execute(A, B, omega=0.5)
+    assert plan.info["operation"] == "spgemm_jacobi" and plan.output_nnz == C.nnz
+    np.testing.assert_allclose(C.scipy().toarray(), b - 0.5 * (a @ b) / a.diagonal()[:, None], atol=1e-13)
+    inverse = np.linspace(1, 2, 30)
+    assert plan.execute(A, B, C, omega=2, dinv=inverse) is C
+    np.testing.assert_allclose(C.scipy().toarray(), b - 2 * inverse[:, None] * (a @ b), atol=1e-11)
+    host.scale(A, np.zeros(30))
+    with pytest.raises(kkc.Failed) as error:
+        plan.execute(A, B, C)
+    assert error.value.name == "KKC_STATUS_ZERO_PIVOT"
+
+
 def test_allocator_serves_the_context():
     libc = ctypes.CDLL(None)
     libc.aligned_alloc.restype, libc.aligned_alloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t] * 2

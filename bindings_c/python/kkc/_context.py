@@ -10,8 +10,8 @@ from . import _capi as c
 from ._arrays import describe, layout_of, number, numbers, scalar_of, values_of
 from ._library import call, capi
 from ._matrix_operations import MatrixOperations
-from ._objects import (INDEX_PAIRS, SPACES, Allocator, Matrix, OptionValue, Plan, SortPlan, SpaddPlan, SpgemmPlan, View, choose, int64s,
-                       options_of)
+from ._objects import (INDEX_PAIRS, SPACES, Allocator, Matrix, OptionValue, Plan, SortPlan, SpaddPlan, SpgemmJacobiPlan, SpgemmPlan,
+                       View, choose, int64s, options_of)
 
 DEVICES = {"serial": c.KKC_DEVICE_SERIAL, "openmp": c.KKC_DEVICE_OPENMP, "cuda": c.KKC_DEVICE_CUDA, "hip": c.KKC_DEVICE_HIP}
 OPS = {"N": c.KKC_OP_NONE, "T": c.KKC_OP_TRANSPOSE, "conj": c.KKC_OP_CONJUGATE, "H": c.KKC_OP_HERMITIAN}
@@ -288,6 +288,15 @@ class Context(MatrixOperations):
         call("kkc_spgemm_plan", self, choose(op_A, OPS, "op_A"), A, choose(op_B, OPS, "op_B"), B, mask, pair,
              options_of(options), ctypes.byref(handle))
         return SpgemmPlan(self, handle)
+
+    def spgemm_jacobi_plan(self, A: Matrix, B: Matrix, index_pair: str | int | None = None,
+                           **options: OptionValue) -> SpgemmJacobiPlan:
+        """Plans C = (I - omega D^-1 A) B for the patterns of A and B; D is A's diagonal. index_pair: of C, by default that
+        of A. Options: sorted, base, product, ..."""
+        pair = A.index_pair if index_pair is None else choose(index_pair, INDEX_PAIRS, "index_pair")
+        handle = ctypes.c_void_p()
+        call("kkc_spgemm_jacobi_plan", self, A, B, pair, options_of(options), ctypes.byref(handle))
+        return SpgemmJacobiPlan(self, handle)
 
     def spadd_plan(self, A: Matrix, B: Matrix, op_A: str | int = "N", op_B: str | int = "N",
                    index_pair: str | int | None = None, **options: OptionValue) -> SpaddPlan:

@@ -391,6 +391,19 @@ class SpgemmPlan(Plan):
         return C
 
 
+class SpgemmJacobiPlan(Plan):
+    """A plan of spgemm_jacobi."""
+
+    def execute(self, A: Matrix, B: Matrix, C: Matrix | None = None, omega: Any = 1,  # type: ignore[override]
+                dinv: Any = None) -> Matrix:
+        """C = (I - omega D^-1 A) B; dinv: D^-1 as a vector, by default from A's diagonal. Without C into a new matrix.
+        Returns C."""
+        C = self.create_output() if C is None else C
+        factor, _ = self.context._coefficients(omega, 0, A.scalar)
+        call("kkc_spgemm_jacobi_execute", self, factor, None if dinv is None else self.context.view(dinv), A, B, C)
+        return C
+
+
 class SpaddPlan(Plan):
     """A plan of spadd."""
 
