@@ -48,20 +48,40 @@ std::vector<Entrant> entrants(const SpmvProblem& p) {
            nullptr}};
 }
 
+template <class T, class I>
+using RowMajor = Eigen::SparseMatrix<T, Eigen::RowMajor, I>;
+
+template <class T, class I>
+Eigen::Map<const RowMajor<T, I>> mapped(const SparseOperand& A) {
+  return {A.rows,
+          A.cols,
+          A.nnz,
+          static_cast<const I*>(A.offsets),
+          static_cast<const I*>(A.indices),
+          static_cast<const T*>(A.values)};
+}
+
+template <class T, class I>
+SparseOperand arrays_of(RowMajor<T, I>& C) {
+  return {C.rows(),
+          C.cols(),
+          static_cast<int64_t>(C.nonZeros()),
+          sizeof(I) == 4 ? KKC_INDEX_32_32 : KKC_INDEX_64_64,
+          0,
+          C.outerIndexPtr(),
+          C.innerIndexPtr(),
+          C.valuePtr()};
+}
+
 /// A row-major product of mapped matrices; Eigen has no symbolic phase of its own and one thread.
 template <class T, class I>
 SpgemmEntrant multiplication(const SpgemmProblem& p) {
-  using Sparse = Eigen::SparseMatrix<T, Eigen::RowMajor, I>;
-  using Mapped = Eigen::Map<const Sparse>;
+  using Sparse = RowMajor<T, I>;
   const auto C = std::make_shared<Sparse>();
-  const auto mapped = [](const SparseOperand& A) {
-    return Mapped(A.rows, A.cols, A.nnz, static_cast<const I*>(A.offsets), static_cast<const I*>(A.indices),
-                  static_cast<const T*>(A.values));
-  };
   SpgemmEntrant entrant;
   entrant.whole = [=] {
     *C = Sparse();
-    const Mapped A = mapped(p.A), B = mapped(p.B);
+    const auto A = mapped<T, I>(p.A), B = mapped<T, I>(p.B);
     const bool ta = p.op_a == KKC_OP_TRANSPOSE, tb = p.op_b == KKC_OP_TRANSPOSE;
     if (!ta && !tb)
       *C = A * B;
@@ -72,17 +92,34 @@ SpgemmEntrant multiplication(const SpgemmProblem& p) {
     else
       *C = Sparse(A.transpose()) * Sparse(B.transpose());
   };
-  entrant.result = [=] {
-    return SparseOperand{C->rows(),
-                         C->cols(),
-                         static_cast<int64_t>(C->nonZeros()),
-                         sizeof(I) == 4 ? KKC_INDEX_32_32 : KKC_INDEX_64_64,
-                         0,
-                         C->outerIndexPtr(),
-                         C->innerIndexPtr(),
-                         C->valuePtr()};
-  };
+  entrant.result = [=] { return arrays_of<T, I>(*C); };
   return entrant;
+}
+
+/// B - omega D^-1 (A B), the scaling and the sum in one expression.
+template <class T, class I>
+SpgemmEntrant jacobi(const JacobiProblem& p) {
+  using Sparse = RowMajor<T, I>;
+  const auto C = std::make_shared<Sparse>();
+  SpgemmEntrant entrant;
+  entrant.name = "multiply + scale and add";
+  entrant.whole = [=] {
+    *C = Sparse();
+    const auto A = mapped<T, I>(p.product.A), B = mapped<T, I>(p.product.B);
+    using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+    const Vector factors =
+        static_cast<T>(p.omega) * Eigen::Map<const Vector>(static_cast<const T*>(p.inverse), p.product.A.rows);
+    const Sparse AB = A * B;
+    *C = B - factors.asDiagonal() * AB;
+  };
+  entrant.result = [=] { return arrays_of<T, I>(*C); };
+  return entrant;
+}
+
+template <class T>
+std::vector<SpgemmEntrant> jacobis(const JacobiProblem& p) {
+  if (p.product.A.index == KKC_INDEX_32_32) return {jacobi<T, int32_t>(p)};
+  return {jacobi<T, int64_t>(p)};
 }
 
 template <class T>
@@ -149,14 +186,28 @@ class EigenPeer final : public Peer {
     }
   }
 
+  std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem& p) override {
+    require_known(p.product);
+    switch (p.product.scalar) {
+      case KKC_TYPE_F32: return jacobis<float>(p);
+      case KKC_TYPE_F64: return jacobis<double>(p);
+      default: throw NotTaken("this adapter multiplies real matrices only");
+    }
+  }
+
   std::vector<SpgemmEntrant> spgemm(const SpgemmProblem& p) override {
-    if (p.A.index == KKC_INDEX_32_64 || p.index_c != p.A.index) throw NotTaken("offsets and indices are of one type");
-    if (p.A.base != 0 || p.B.base != 0) throw NotTaken("indices start at 0");
+    require_known(p);
     switch (p.scalar) {
       case KKC_TYPE_F32: return multiplications<float>(p);
       case KKC_TYPE_F64: return multiplications<double>(p);
       default: throw NotTaken("this adapter multiplies real matrices only");
     }
+  }
+
+ private:
+  static void require_known(const SpgemmProblem& p) {
+    if (p.A.index == KKC_INDEX_32_64 || p.index_c != p.A.index) throw NotTaken("offsets and indices are of one type");
+    if (p.A.base != 0 || p.B.base != 0) throw NotTaken("indices start at 0");
   }
 };
 

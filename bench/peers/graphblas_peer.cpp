@@ -229,28 +229,43 @@ class GraphBlas final : public Peer {
     SpgemmEntrant entrant;
     entrant.whole = [=] {
       C->reset();
-      GrB_Matrix raw = nullptr;
-      must(GrB_Matrix_new(&raw, kind.type, static_cast<GrB_Index>(rows), static_cast<GrB_Index>(cols)),
-           "GrB_Matrix_new");
-      *C = own(raw);
-      must(GxB_Matrix_Option_set(raw, GxB_FORMAT, GxB_BY_ROW), "GxB_Matrix_Option_set");
-      must(GxB_Matrix_Option_set(raw, GxB_SPARSITY_CONTROL, GxB_SPARSE), "GxB_Matrix_Option_set");
-      must(GrB_mxm(raw, nullptr, nullptr, kind.semiring, A.get(), B.get(), how), "GrB_mxm");
-      must(GrB_Matrix_wait(raw, GrB_MATERIALIZE), "GrB_Matrix_wait");
+      *C = by_rows(kind, rows, cols);
+      must(GrB_mxm(C->get(), nullptr, nullptr, kind.semiring, A.get(), B.get(), how), "GrB_mxm");
+      must(GrB_Matrix_wait(C->get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
     };
-    entrant.result = [=, this] {
-      GrB_Index *offsets = nullptr, *indices = nullptr, offsets_bytes = 0, indices_bytes = 0, values_bytes = 0;
-      void* values = nullptr;
-      bool iso = false, jumbled = false;
-      GrB_Index count = 0;
-      must(GrB_Matrix_nvals(&count, C->get()), "GrB_Matrix_nvals");
-      GrB_Matrix raw = C->get();
-      must(GxB_Matrix_unpack_CSR(raw, &offsets, &indices, &values, &offsets_bytes, &indices_bytes, &values_bytes, &iso,
-                                 &jumbled, nullptr),
-           "GxB_Matrix_unpack_CSR");
-      kept_ = std::make_shared<Unpacked>(offsets, indices, values);
-      return SparseOperand{rows, cols, static_cast<int64_t>(count), KKC_INDEX_64_64, 0, offsets, indices, values};
+    entrant.result = [=, this] { return unpacked(*C, rows, cols); };
+    return {entrant};
+  }
+
+  /// A product, a product with a diagonal matrix and a sum.
+  std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem& problem) override {
+    const SpgemmProblem& p = problem.product;
+    must(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, p.threads), "GxB_Global_Option_set");
+    if (p.scalar != KKC_TYPE_F64) throw NotTaken("this adapter scales f64 matrices only");
+    const Kind kind = kind_of(p.scalar);
+    const Matrix A = sparse(p.A, kind, p.scalar), B = sparse(p.B, kind, p.scalar);
+    const int64_t rows = p.A.rows, cols = p.B.cols;
+    std::vector<int64_t> places(static_cast<size_t>(rows) + 1);
+    std::vector<double> factors(static_cast<size_t>(rows));
+    for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i);
+    for (size_t i = 0; i < factors.size(); ++i)
+      factors[i] = -problem.omega * static_cast<const double*>(problem.inverse)[i];
+    const Matrix D =
+        sparse({rows, rows, rows, KKC_INDEX_64_64, 0, places.data(), places.data(), factors.data()}, kind, p.scalar);
+    const auto C = std::make_shared<Matrix>();
+    SpgemmEntrant entrant;
+    entrant.name = "mxm + scale + eWiseAdd";
+    entrant.whole = [=] {
+      C->reset();
+      *C = by_rows(kind, rows, cols);
+      const Matrix AB = by_rows(kind, rows, cols), scaled = by_rows(kind, rows, cols);
+      must(GrB_mxm(AB.get(), nullptr, nullptr, kind.semiring, A.get(), B.get(), nullptr), "GrB_mxm");
+      must(GrB_mxm(scaled.get(), nullptr, nullptr, kind.semiring, D.get(), AB.get(), nullptr), "GrB_mxm");
+      must(GrB_Matrix_eWiseAdd_BinaryOp(C->get(), nullptr, nullptr, GrB_PLUS_FP64, B.get(), scaled.get(), nullptr),
+           "GrB_eWiseAdd");
+      must(GrB_Matrix_wait(C->get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
     };
+    entrant.result = [=, this] { return unpacked(*C, rows, cols); };
     return {entrant};
   }
 
@@ -263,6 +278,29 @@ class GraphBlas final : public Peer {
     }
     void* arrays[3];
   };
+
+  static Matrix by_rows(const Kind& kind, int64_t rows, int64_t cols) {
+    GrB_Matrix raw = nullptr;
+    must(GrB_Matrix_new(&raw, kind.type, static_cast<GrB_Index>(rows), static_cast<GrB_Index>(cols)), "GrB_Matrix_new");
+    Matrix C = own(raw);
+    must(GxB_Matrix_Option_set(raw, GxB_FORMAT, GxB_BY_ROW), "GxB_Matrix_Option_set");
+    must(GxB_Matrix_Option_set(raw, GxB_SPARSITY_CONTROL, GxB_SPARSE), "GxB_Matrix_Option_set");
+    return C;
+  }
+
+  /// The matrix's arrays, which it no longer has then.
+  SparseOperand unpacked(const Matrix& C, int64_t rows, int64_t cols) {
+    GrB_Index *offsets = nullptr, *indices = nullptr, offsets_bytes = 0, indices_bytes = 0, values_bytes = 0, count = 0;
+    void* values = nullptr;
+    bool iso = false, jumbled = false;
+    must(GrB_Matrix_nvals(&count, C.get()), "GrB_Matrix_nvals");
+    must(GxB_Matrix_unpack_CSR(C.get(), &offsets, &indices, &values, &offsets_bytes, &indices_bytes, &values_bytes,
+                               &iso, &jumbled, nullptr),
+         "GxB_Matrix_unpack_CSR");
+    kept_ = std::make_shared<Unpacked>(offsets, indices, values);
+    return {rows, cols, static_cast<int64_t>(count), KKC_INDEX_64_64, 0, offsets, indices, values};
+  }
+
   std::shared_ptr<Unpacked> kept_;  // the last result, until the next
 };
 

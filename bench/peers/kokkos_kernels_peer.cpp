@@ -12,16 +12,33 @@ template <class T>
 std::vector<Entrant> spmv(const SpmvProblem& p);
 extern template std::vector<Entrant> spmv<float>(const SpmvProblem&);
 extern template std::vector<Entrant> spmv<double>(const SpmvProblem&);
+template <class T>
+std::vector<TwoPhases> spadd(const SpaddProblem& p);
+extern template std::vector<TwoPhases> spadd<float>(const SpaddProblem&);
+extern template std::vector<TwoPhases> spadd<double>(const SpaddProblem&);
+template <class T>
+std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem& p);
+extern template std::vector<SpgemmEntrant> spgemm_jacobi<float>(const JacobiProblem&);
+extern template std::vector<SpgemmEntrant> spgemm_jacobi<double>(const JacobiProblem&);
 }  // namespace kokkos_kernels
 
 namespace {
 
-void start_kokkos(const SpmvProblem& p) {
+constexpr const char* two_types = "this adapter holds f32 and f64 only: each type takes minutes to compile";
+
+void start_kokkos(int32_t threads) {
   if (Kokkos::is_initialized()) return;
   Kokkos::InitializationSettings settings;
   settings.set_disable_warnings(true);
-  if (p.threads > 0) settings.set_num_threads(p.threads);
+  if (threads > 0) settings.set_num_threads(threads);
   Kokkos::initialize(settings);
+}
+
+/// For what runs on Kokkos' default instance alone.
+void require_default_instance(int32_t threads) {
+  start_kokkos(threads);
+  if (threads > 0 && Kokkos::DefaultExecutionSpace().concurrency() != threads)
+    throw NotTaken("runs with the number of threads of the program's first case only");
 }
 
 class KokkosKernels final : public Peer {
@@ -43,10 +60,28 @@ class KokkosKernels final : public Peer {
   std::vector<Entrant> spmv(const SpmvProblem& p) override {
     if (p.index != KKC_INDEX_32_32) throw NotTaken("this adapter holds 32-bit indices only");
     if (p.base != 0) throw NotTaken("indices start at 0");
-    start_kokkos(p);
+    start_kokkos(p.threads);
     if (p.scalar == KKC_TYPE_F32) return kokkos_kernels::spmv<float>(p);
     if (p.scalar == KKC_TYPE_F64) return kokkos_kernels::spmv<double>(p);
-    throw NotTaken("this adapter holds f32 and f64 only: each type takes minutes to compile");
+    throw NotTaken(two_types);
+  }
+
+  std::vector<TwoPhases> spadd(const SpaddProblem& p) override {
+    if (p.index != KKC_INDEX_32_32) throw NotTaken("this adapter holds 32-bit indices only");
+    if (p.op_A != KKC_OP_NONE || p.op_B != KKC_OP_NONE) throw NotTaken("adds no transposes");
+    require_default_instance(p.threads);
+    if (p.scalar == KKC_TYPE_F32) return kokkos_kernels::spadd<float>(p);
+    if (p.scalar == KKC_TYPE_F64) return kokkos_kernels::spadd<double>(p);
+    throw NotTaken(two_types);
+  }
+
+  std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem& p) override {
+    for (const kkc_index_pair_t index : {p.product.A.index, p.product.B.index, p.product.index_c})
+      if (index != KKC_INDEX_32_32) throw NotTaken("this adapter holds 32-bit indices only");
+    require_default_instance(p.product.threads);
+    if (p.product.scalar == KKC_TYPE_F32) return kokkos_kernels::spgemm_jacobi<float>(p);
+    if (p.product.scalar == KKC_TYPE_F64) return kokkos_kernels::spgemm_jacobi<double>(p);
+    throw NotTaken(two_types);
   }
 };
 

@@ -1,42 +1,20 @@
 // Kokkos Kernels' SpMV for one element type; CMake writes a unit for each, since one takes minutes to compile.
 #pragma once
 
-#include <KokkosKernels_config.h>
-
-#include <Kokkos_Core.hpp>
-
-// Release 4.4 needs a header and a function that Kokkos calls deprecated; Kokkos itself is built without such code.
-#if !defined(KOKKOS_ENABLE_DEPRECATED_CODE_4)
-#define KOKKOS_ENABLE_DEPRECATED_CODE_4
-#include <Kokkos_StaticCrsGraph.hpp>
-#undef KOKKOS_ENABLE_DEPRECATED_CODE_4
-namespace Kokkos {
-template <class T>
-KOKKOS_INLINE_FUNCTION void atomic_assign(T* destination, const T& value) {
-  atomic_store(destination, value);
-}
-}  // namespace Kokkos
-#endif
+#include "kokkos_kernels_prelude.hpp"
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <KokkosSparse_spmv.hpp>
 #include <memory>
 #include <type_traits>
 
-#include "peer.hpp"
-
 namespace kkc::bench {
 
 namespace kokkos_kernels {
 
-using Exec = Kokkos::DefaultExecutionSpace;
-using Space = Exec::memory_space;
-using DeviceType = Kokkos::Device<Exec, Space>;
-using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-
-inline Exec instance([[maybe_unused]] const SpmvProblem& p) {
+inline Exec instance(const SpmvProblem& p) {
 #if defined(KOKKOS_ENABLE_CUDA)
-  return Exec(static_cast<cudaStream_t>(p.stream));
+  return on_stream(p.stream);
 #else
   return Exec().concurrency() == p.threads ? Exec() : Exec(p.threads);
 #endif

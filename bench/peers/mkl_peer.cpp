@@ -125,39 +125,91 @@ Handle csr(const SparseOperand& A) {
   return Handle(raw, mkl_sparse_destroy);
 }
 
+/// Arrays of a matrix that MKL made.
+template <class T>
+SparseOperand exported(const Handle& A) {
+  sparse_index_base_t base = SPARSE_INDEX_BASE_ZERO;
+  MKL_INT rows = 0, cols = 0, *begins = nullptr, *ends = nullptr, *indices = nullptr;
+  typename Calls<T>::value* values = nullptr;
+  must(Calls<T>::export_csr(A.get(), &base, &rows, &cols, &begins, &ends, &indices, &values), "mkl_sparse_export_csr");
+  const int32_t first = base == SPARSE_INDEX_BASE_ZERO ? 0 : 1;
+  return {rows, cols, rows == 0 ? 0 : ends[rows - 1] - first, KKC_INDEX_32_32, first, begins, indices, values};
+}
+
 /// mkl_sparse_sp2m in its two stages; finalize alone takes new values of A and B.
 template <class T>
+class Product {
+ public:
+  explicit Product(const SpgemmProblem& p) : p_(p), A_(csr<T>(p.A)), B_(csr<T>(p.B)) { mkl_set_num_threads(p.threads); }
+  void count() {
+    C_.reset();
+    stage(SPARSE_STAGE_NNZ_COUNT);
+  }
+  void finalize() { stage(SPARSE_STAGE_FINALIZE_MULT); }
+  const Handle& B() const { return B_; }
+  const Handle& C() const { return C_; }
+
+ private:
+  void stage(sparse_request_t request) {
+    const auto how = [](kkc_op_t op) {
+      return op == KKC_OP_NONE ? SPARSE_OPERATION_NON_TRANSPOSE : SPARSE_OPERATION_TRANSPOSE;
+    };
+    const matrix_descr descr{SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MODE_FULL, SPARSE_DIAG_NON_UNIT};
+    sparse_matrix_t raw = C_.get();
+    must(mkl_sparse_sp2m(how(p_.op_a), descr, A_.get(), how(p_.op_b), descr, B_.get(), request, &raw),
+         "mkl_sparse_sp2m");
+    if (!C_) C_.reset(raw, mkl_sparse_destroy);
+  }
+
+  SpgemmProblem p_;
+  Handle A_, B_, C_;
+};
+
+template <class T>
 SpgemmEntrant sp2m(const SpgemmProblem& p) {
-  using C = Calls<T>;
-  mkl_set_num_threads(p.threads);
-  const auto how = [](kkc_op_t op) {
-    return op == KKC_OP_NONE ? SPARSE_OPERATION_NON_TRANSPOSE : SPARSE_OPERATION_TRANSPOSE;
-  };
-  const matrix_descr descr{SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MODE_FULL, SPARSE_DIAG_NON_UNIT};
-  const Handle A = csr<T>(p.A), B = csr<T>(p.B);
-  const auto product = std::make_shared<Handle>();
-  const auto stage = [=](sparse_request_t request) {
-    sparse_matrix_t raw = product->get();
-    must(mkl_sparse_sp2m(how(p.op_a), descr, A.get(), how(p.op_b), descr, B.get(), request, &raw), "mkl_sparse_sp2m");
-    if (!*product) product->reset(raw, mkl_sparse_destroy);
-  };
+  const auto product = std::make_shared<Product<T>>(p);
   SpgemmEntrant entrant;
   entrant.whole = [=] {
-    product->reset();
-    stage(SPARSE_STAGE_NNZ_COUNT);
-    stage(SPARSE_STAGE_FINALIZE_MULT);
+    product->count();
+    product->finalize();
   };
-  entrant.numeric = [=] { stage(SPARSE_STAGE_FINALIZE_MULT); };
-  entrant.result = [=] {
-    sparse_index_base_t base = SPARSE_INDEX_BASE_ZERO;
-    MKL_INT rows = 0, cols = 0, *begins = nullptr, *ends = nullptr, *indices = nullptr;
-    typename C::value* values = nullptr;
-    must(C::export_csr(product->get(), &base, &rows, &cols, &begins, &ends, &indices, &values),
-         "mkl_sparse_export_csr");
-    const int32_t first = base == SPARSE_INDEX_BASE_ZERO ? 0 : 1;
-    return SparseOperand{rows,    cols,  rows == 0 ? 0 : ends[rows - 1] - first, KKC_INDEX_32_32, first, begins,
-                         indices, values};
+  entrant.numeric = [=] { product->finalize(); };
+  entrant.result = [=] { return exported<T>(product->C()); };
+  return entrant;
+}
+
+/// B - omega D^-1 A B: sp2m, a loop that scales its rows, add. The sum has no phases.
+template <class T>
+SpgemmEntrant jacobi(const JacobiProblem& p) {
+  using C = Calls<T>;
+  using V = typename C::value;
+  const auto product = std::make_shared<Product<T>>(p.product);
+  const auto sum = std::make_shared<Handle>();
+  const auto numeric = [=] {
+    product->finalize();
+    const SparseOperand AB = exported<T>(product->C());
+    const auto* begins = static_cast<const MKL_INT*>(AB.offsets);
+    auto* values = static_cast<T*>(AB.values);
+    const auto* inverse = static_cast<const T*>(p.inverse);
+    const T factor(static_cast<decltype(std::abs(T{}))>(-p.omega));
+#pragma omp parallel for schedule(static) num_threads(p.product.threads)
+    for (int64_t i = 0; i < AB.rows; ++i)
+      for (int64_t k = begins[i] - AB.base; k < begins[i + 1] - AB.base; ++k) values[k] *= factor * inverse[i];
+    sum->reset();
+    sparse_matrix_t raw = nullptr;
+    must(C::add(SPARSE_OPERATION_NON_TRANSPOSE, product->C().get(), number<V>(1), product->B().get(), &raw),
+         "mkl_sparse_add");
+    *sum = Handle(raw, mkl_sparse_destroy);
   };
+  SpgemmEntrant entrant;
+  entrant.name = "sp2m + scale + add";
+  entrant.whole = [=] {
+    sum->reset();
+    product->count();
+    numeric();
+  };
+  entrant.numeric = numeric;
+  entrant.result = [=] { return exported<T>(*sum); };
   return entrant;
 }
 
@@ -223,15 +275,30 @@ class Mkl final : public Peer {
   std::vector<Entrant> transpose(const ReorderProblem& p) override { return mkl_reorder::transpose(p); }
   std::vector<Entrant> sort_rows(const ReorderProblem& p) override { return mkl_reorder::sort_rows(p); }
 
+  std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem& p) override {
+    require_narrow(p.product);
+    switch (p.product.scalar) {
+      case KKC_TYPE_F32: return {jacobi<float>(p)};
+      case KKC_TYPE_F64: return {jacobi<double>(p)};
+      case KKC_TYPE_C64: return {jacobi<std::complex<float>>(p)};
+      default: return {jacobi<std::complex<double>>(p)};
+    }
+  }
+
   std::vector<SpgemmEntrant> spgemm(const SpgemmProblem& p) override {
-    for (const kkc_index_pair_t index : {p.A.index, p.B.index, p.index_c})
-      if (index != KKC_INDEX_32_32) throw NotTaken("the LP64 library has 32-bit indices only");
+    require_narrow(p);
     switch (p.scalar) {
       case KKC_TYPE_F32: return {sp2m<float>(p)};
       case KKC_TYPE_F64: return {sp2m<double>(p)};
       case KKC_TYPE_C64: return {sp2m<std::complex<float>>(p)};
       default: return {sp2m<std::complex<double>>(p)};
     }
+  }
+
+ private:
+  static void require_narrow(const SpgemmProblem& p) {
+    for (const kkc_index_pair_t index : {p.A.index, p.B.index, p.index_c})
+      if (index != KKC_INDEX_32_32) throw NotTaken("the LP64 library has 32-bit indices only");
   }
 };
 

@@ -97,6 +97,13 @@ struct SpgemmProblem {
   kkc_op_t op_a, op_b;  // none or transpose
 };
 
+/// C = B - omega diag(inverse) A B.
+struct JacobiProblem {
+  SpgemmProblem product;  // without ops
+  double omega;
+  const void* inverse;  // of A's diagonal, of the element type, in the device's memory
+};
+
 /// One way to multiply.
 struct SpgemmEntrant {
   std::string name;
@@ -153,6 +160,7 @@ class Peer {
   virtual std::vector<Entrant> transpose(const ReorderProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> sort_rows(const ReorderProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<SpgemmEntrant> spgemm(const SpgemmProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> view_scan(const LinesProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> view_sort(const LinesProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<TwoPhases> spadd(const SpaddProblem&) { throw NotTaken("has no such operation"); }
