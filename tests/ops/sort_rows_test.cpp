@@ -107,8 +107,9 @@ TEST_CASE("sort_rows: every implementation, type, base and length of rows", "[so
         check_sort(ctx, random, random_csr<T>(random, shape, 211, 173), pair, random() % 2, implementation);
       }
       // Both sides of every class's bound, long rows among short ones, few and many duplicates.
-      const std::vector<int64_t> lengths = {0,   1,   2,   7,   8,    9,    15,   16, 17,   31,   32,   33,   0, 64, 65,
-                                            127, 128, 129, 255, 1023, 1024, 1025, 3,  4095, 4096, 4097, 9000, 5, 0};
+      const std::vector<int64_t> lengths = {0,  1,    2,    7,    8,    9,    15,   16,   17,   31,   32,
+                                            33, 0,    64,   65,   127,  128,  129,  255,  1023, 1024, 1025,
+                                            3,  2047, 2048, 2049, 4095, 4096, 4097, 9000, 5,    0};
       check_sort(ctx, random, rows_of_lengths<T>(random, lengths, 100000, 50000), pair, 0, implementation);
       check_sort(ctx, random, rows_of_lengths<T>(random, lengths, 100000, 40), pair, 1, implementation);
       check_sort(ctx, random, rows_of_lengths<T>(random, {20000, 3}, 300, 300), pair, 1, implementation);

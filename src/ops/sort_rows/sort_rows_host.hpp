@@ -57,14 +57,16 @@ void sort_by_rank(Packed* e, int64_t n) {
   for (int64_t i = 0; i < n; ++i) e[ranks[i]].both = entries[i];
 }
 
-inline constexpr int64_t few = 32;
+template <class E>
+inline constexpr int64_t few = std::is_same_v<E, Packed> ? 64 : 32;
 
 template <class E>
 void sort_few(E* e, int64_t n) {
   if constexpr (std::is_same_v<E, Packed>) {
     if (n <= 8) return sort_by_rank<8>(e, n);
     if (n <= 16) return sort_by_rank<16>(e, n);
-    return sort_by_rank<32>(e, n);
+    if (n <= 32) return sort_by_rank<32>(e, n);
+    return sort_by_rank<64>(e, n);
   } else {
     for (int64_t i = 1; i < n; ++i) {
       const E moved = e[i];
@@ -73,6 +75,31 @@ void sort_few(E* e, int64_t n) {
       e[k] = moved;
     }
   }
+}
+
+/// Radix sort of columns from the least significant digit (Knuth, TAOCP 3, 5.2.5, algorithm R), stable; digits that all
+/// columns share cost no pass. The entries are in the order of their places.
+template <int bits, class E>
+void sort_by_digits(E* e, E* other, int64_t n) {
+  constexpr int64_t digits = int64_t{1} << bits;
+  const auto column = [](const E& x) { return static_cast<uint64_t>(column_of(x)); };
+  uint64_t differ = 0;
+  for (int64_t i = 1; i < n; ++i) differ |= column(e[i]) ^ column(e[0]);
+  E *from = e, *to = other;
+  for (int shift = 0; shift < 63 && differ >> shift != 0; shift += bits) {
+    if ((differ >> shift & (digits - 1)) == 0) continue;
+    const auto digit = [&](const E& x) { return column(x) >> shift & (digits - 1); };
+    int64_t next[digits] = {}, sum = 0;
+    for (int64_t i = 0; i < n; ++i) ++next[digit(from[i])];
+    for (int64_t& begin : next) {
+      const int64_t count = begin;
+      begin = sum;
+      sum += count;
+    }
+    for (int64_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
+    std::swap(from, to);
+  }
+  if (from != e) std::copy(from, from + n, e);
 }
 
 struct Order {
@@ -119,26 +146,32 @@ struct Sorter {
   void sort(I* indices, O* positions) {
     using E = std::conditional_t<sizeof(I) == 4, Packed, Wide<I>>;
     for_rows([&](int64_t first, int64_t last) {
-      std::vector<E> entries;
-      std::vector<Wide<I>> wide;
+      std::vector<E> entries, other;
+      std::vector<Wide<I>> wide, other_wide;
       for (int64_t row = first; row < last; ++row) {
         const int64_t begin = A.begin(row), n = A.end(row) - begin;
-        const auto through = [&](auto& e) {
+        const auto through = [&](auto& e, auto& space) {
           e.resize(std::max(e.size(), static_cast<size_t>(n)));
           for (int64_t i = 0; i < n; ++i) set(e[static_cast<size_t>(i)], static_cast<I>(A.column(begin + i)), i);
-          if (n <= few)
+          using Entry = typename std::remove_reference_t<decltype(e)>::value_type;
+          if (n <= few<Entry>) {
             sort_few(e.data(), n);
-          else if (!std::is_sorted(e.data(), e.data() + n))
-            std::sort(e.data(), e.data() + n);
+          } else if (!std::is_sorted(e.data(), e.data() + n)) {
+            space.resize(e.size());
+            if (n < 2048)
+              sort_by_digits<8>(e.data(), space.data(), n);
+            else
+              sort_by_digits<11>(e.data(), space.data(), n);
+          }
           for (int64_t i = 0; i < n; ++i) {
             indices[begin + i] = static_cast<I>(column_of(e[static_cast<size_t>(i)]));
             positions[begin + i] = static_cast<O>(begin + place_of(e[static_cast<size_t>(i)]));
           }
         };
         if (n > int64_t{UINT32_MAX})
-          through(wide);
+          through(wide, other_wide);
         else
-          through(entries);
+          through(entries, other);
       }
     });
   }
