@@ -28,8 +28,8 @@ class Jacobi {
     KokkosSparse::Experimental::spgemm_symbolic(&handle_, rows_, rows_, cols_, A_.offsets, A_.indices, false,
                                                 B_.offsets, B_.indices, false, offsets_);
     const auto nnz = static_cast<size_t>(handle_.get_spgemm_handle()->get_c_nnz());
-    indices_ = {Kokkos::view_alloc(Kokkos::WithoutInitializing, "indices"), nnz};
-    values_ = {Kokkos::view_alloc(Kokkos::WithoutInitializing, "values"), nnz};
+    indices_ = Own<int32_t>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "indices"), nnz);
+    values_ = Own<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "values"), nnz);
     numeric();
   }
 

@@ -5,7 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
-// Release 4.4 needs a header and a function that Kokkos calls deprecated; Kokkos itself is built without such code.
+// Release 4.4 needs a header and functions that Kokkos calls deprecated; Kokkos itself is built without such code.
 #if !defined(KOKKOS_ENABLE_DEPRECATED_CODE_4)
 #define KOKKOS_ENABLE_DEPRECATED_CODE_4
 #include <Kokkos_StaticCrsGraph.hpp>
@@ -14,6 +14,14 @@ namespace Kokkos {
 template <class T>
 KOKKOS_INLINE_FUNCTION void atomic_assign(T* destination, const T& value) {
   atomic_store(destination, value);
+}
+template <class T>
+KOKKOS_INLINE_FUNCTION bool atomic_compare_exchange_strong(volatile T* destination, T expected, T value) {
+  return atomic_compare_exchange(const_cast<T*>(destination), expected, value) == expected;
+}
+template <class T>
+KOKKOS_INLINE_FUNCTION void atomic_increment(volatile T* destination) {
+  atomic_inc(const_cast<T*>(destination));
 }
 }  // namespace Kokkos
 #endif

@@ -29,8 +29,8 @@ class Sum {
                                                B_.indices, offsets_);
     const auto nnz = static_cast<size_t>(handle_.get_spadd_handle()->get_c_nnz());
     if (nnz == indices_.extent(0)) return;
-    indices_ = {Kokkos::view_alloc(Kokkos::WithoutInitializing, "indices"), nnz};
-    values_ = {Kokkos::view_alloc(Kokkos::WithoutInitializing, "values"), nnz};
+    indices_ = Own<int32_t>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "indices"), nnz);
+    values_ = Own<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "values"), nnz);
   }
 
   void numeric() {
