@@ -39,7 +39,7 @@ inline double shared_share(const CsrRef& matrix) {
 template <class Dev, class S, class I, class O>
 class SharedColumnsKernel final : public Kernel {
  public:
-  SharedColumnsKernel(const Desc& desc, Queue& queue) {
+  SharedColumnsKernel(const Desc& desc, Queue& queue) : conjugate_(conjugates(desc.op)) {
     const HostCsr<S, I, O> A(desc.A);
     const std::vector<Cut> cuts = balanced_cuts(A, parts_for(A, queue), false);
     parts_.resize(cuts.size() - 1);
@@ -75,7 +75,7 @@ class SharedColumnsKernel final : public Kernel {
           case 2: multiply<2>(A, x, begin, length, update, to, y_stride); break;
           case 3: multiply<3>(A, x, begin, length, update, to, y_stride); break;
           case 4: multiply<4>(A, x, begin, length, update, to, y_stride); break;
-          default: update(*to, row_product::long_row(A.values, A.indices, x, begin, begin + length));
+          default: multiply_alone(A, x, begin, length, update, *to);
         }
         row += rows;
       }
@@ -95,11 +95,26 @@ class SharedColumnsKernel final : public Kernel {
     std::vector<uint8_t> together;  // rows of each group
   };
 
+  [[gnu::always_inline]] void multiply_alone(const HostCsr<S, I, O>& A, const S* x, int64_t begin, int64_t length,
+                                             const Update<S>& update, S& y) const {
+    if constexpr (is_real<S>)
+      update(y, row_product::long_row(A.values, A.indices, x, begin, begin + length));
+    else
+      update(y, row_product::plain_row(A.values, A.indices, x, 1, begin, begin + length, conjugate_));
+  }
+
   template <int Rows>
-  [[gnu::always_inline]] static void multiply(const HostCsr<S, I, O>& A, const S* x, int64_t begin, int64_t length,
-                                              const Update<S>& update, S* y, int64_t y_stride) {
-    const I* indices = A.indices + begin;
-    const S* values = A.values + begin;
+  [[gnu::always_inline]] void multiply(const HostCsr<S, I, O>& A, const S* x, int64_t begin, int64_t length,
+                                       const Update<S>& update, S* y, int64_t y_stride) const {
+    if constexpr (is_real<S>)
+      multiply_real<Rows>(A.values + begin, A.indices + begin, x, length, update, y, y_stride);
+    else
+      multiply_complex<Rows>(A.values + begin, A.indices + begin, x, length, update, y, y_stride);
+  }
+
+  template <int Rows>
+  [[gnu::always_inline]] static void multiply_real(const S* values, const I* indices, const S* x, int64_t length,
+                                                   const Update<S>& update, S* y, int64_t y_stride) {
     Pack<S, 4> sums[Rows] = {}, v, w;
     int64_t i = 0;
     for (; i + 8 <= length; i += 8) {
@@ -120,12 +135,37 @@ class SharedColumnsKernel final : public Kernel {
     for (int r = 0; r < Rows; ++r) update(y[r * y_stride], sum_of<S>(sums[r]) + rest[r]);
   }
 
+  /// Sums of the real and of the imaginary parts of A times x: conjugation is a matter of signs at the end.
+  template <int Rows>
+  [[gnu::always_inline]] void multiply_complex(const S* values, const I* indices, const S* x, int64_t length,
+                                               const Update<S>& update, S* y, int64_t y_stride) const {
+    S by_re[Rows] = {}, by_im[Rows] = {};
+    for (int64_t i = 0; i < length; ++i) {
+      if (i % 4 == 0) {
+        prefetch(reinterpret_cast<const char*>(indices + i) + row_product::index_bytes_ahead);
+        for (int r = 0; r < Rows; ++r)
+          prefetch(reinterpret_cast<const char*>(values + r * length + i) + row_product::value_bytes_ahead);
+      }
+      const S w = x[indices[i]];
+      for (int r = 0; r < Rows; ++r) {
+        const S v = values[r * length + i];
+        by_re[r].re += v.re * w.re;
+        by_re[r].im += v.re * w.im;
+        by_im[r].re += v.im * w.re;
+        by_im[r].im += v.im * w.im;
+      }
+    }
+    for (int r = 0; r < Rows; ++r)
+      update(y[r * y_stride], conjugate_ ? S{by_re[r].re + by_im[r].im, by_re[r].im - by_im[r].re}
+                                         : S{by_re[r].re - by_im[r].im, by_re[r].im + by_im[r].re});
+  }
+
+  bool conjugate_;
   std::vector<Part> parts_;
 };
 
 inline std::string unsupported(const Desc& desc) {
   if (transposes(desc.op)) return "op is a transposed one";
-  if (is_complex_scalar(desc.A.scalar)) return "for real types";
   if (desc.vectors != 1) return "for one vector";
   if (desc.x.extents[0] > 1 && desc.x.strides[0] != 1) return "x is strided";
   if (desc.A.nnz == 0) return "A has no entries";
@@ -136,24 +176,14 @@ inline std::string unsupported(const Desc& desc) {
   return {};
 }
 
-/// Real types only: unsupported() has refused the others.
-template <class Dev>
-std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
-  std::unique_ptr<Kernel> kernel;
-  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
-    using S = typename decltype(scalar)::type;
-    using P = decltype(pair);
-    if constexpr (std::is_floating_point_v<S>)
-      kernel = std::make_unique<SharedColumnsKernel<Dev, S, typename P::ordinal, typename P::offset>>(desc, queue);
-  });
-  return kernel;
-}
-
 }  // namespace host_shared_columns_parts
 
 template <class Dev>
 constexpr Implementation host_shared_columns() {
-  return {{"host_shared_columns"}, true, host_shared_columns_parts::unsupported, host_shared_columns_parts::make<Dev>};
+  return {{"host_shared_columns"},
+          true,
+          host_shared_columns_parts::unsupported,
+          make_typed<Dev, host_shared_columns_parts::SharedColumnsKernel>};
 }
 
 }  // namespace kkc::spmv

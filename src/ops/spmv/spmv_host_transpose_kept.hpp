@@ -44,7 +44,7 @@ class TransposedKernel final : public Kernel {
     else if (host_relaid_parts::unsupported(inner).empty())
       inner_ = std::make_unique<host_relaid_parts::RelaidKernel<Dev, S, I, O>>(inner, queue);
     else if (host_shared_columns_parts::unsupported(inner).empty())
-      inner_ = host_shared_columns_parts::make<Dev>(inner, queue);
+      inner_ = std::make_unique<host_shared_columns_parts::SharedColumnsKernel<Dev, S, I, O>>(inner, queue);
     else
       inner_ = std::make_unique<host_balanced_parts::BalancedKernel<Dev, S, I, O>>(inner, queue);
   }
