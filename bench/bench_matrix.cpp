@@ -1,5 +1,6 @@
 #include "bench_matrix.hpp"
 
+#include <cmath>
 #include <complex>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,26 @@ void fill(void* data, int64_t parts, uint64_t seed) {
   for (int64_t i = 0; i < parts; ++i) out[i] = static_cast<T>(uniform(static_cast<uint64_t>(i) + (seed << 40)));
 }
 
+/// Options of the generator for about so many rows: grids as long as wide.
+void set_rows(kkc_options_t* options, const std::string& name, int64_t rows) {
+  const auto set = [&](const char* key, double value) {
+    check(kkc_options_set_int(options, key, std::max<int64_t>(1, std::llround(value))), "kkc_options_set_int");
+  };
+  const auto n = static_cast<double>(rows);
+  if (name == "lap2d5") {
+    for (const char* key : {"nx", "ny"}) set(key, std::sqrt(n));
+  } else if (name == "lap3d7" || name == "lap3d27" || name == "elas3") {
+    for (const char* key : {"nx", "ny", "nz"}) set(key, std::cbrt(name == "elas3" ? n / 3 : n));
+  } else if (name.rfind("rmat", 0) == 0) {
+    set("scale", std::log2(n));
+  } else {
+    set("rows", n);
+  }
+}
+
 }  // namespace
+
+std::string family_of(const std::string& name) { return name.substr(0, name.find('@')); }
 
 CsrArrays arrays_of(const kkc_matrix_t* A) {
   CsrArrays a;
@@ -43,7 +63,15 @@ Matrix load_matrix(const Session& session, kkc_context_t* ctx, const std::string
   }
   auto options = make<Options>("kkc_options_create", kkc_options_create);
   check(kkc_options_set_text(options.get(), "size", session.arguments().size.c_str()), "kkc_options_set_text");
-  return make<Matrix>("kkc_matrix_generate", kkc_matrix_generate, ctx, name.c_str(), options.get(), index, scalar);
+  const std::string family = family_of(name);
+  if (family != name) {
+    char* end = nullptr;
+    const char* const text = name.c_str() + family.size() + 1;
+    const long long rows = std::strtoll(text, &end, 10);
+    if (end == text || *end != 0 || rows < 1) throw std::runtime_error(name + ": expected a number of rows after @");
+    set_rows(options.get(), family, rows);
+  }
+  return make<Matrix>("kkc_matrix_generate", kkc_matrix_generate, ctx, family.c_str(), options.get(), index, scalar);
 }
 
 std::vector<unsigned char> random_vector(kkc_scalar_t scalar, int64_t count, uint64_t seed) {

@@ -21,7 +21,11 @@ struct CsrArrays {
 };
 CsrArrays arrays_of(const kkc_matrix_t* A);
 
-/// A generated matrix of the session's size, or a file (as given, or in the folder KKC_DATA_DIR).
+/// The generator's name in NAME@ROWS.
+std::string family_of(const std::string& name);
+
+/// A generated matrix of the session's size, or NAME@ROWS of about so many rows, or a file (as given, or in the folder
+/// KKC_DATA_DIR).
 Matrix load_matrix(const Session& session, kkc_context_t* ctx, const std::string& name, kkc_index_pair_t index,
                    kkc_scalar_t scalar);
 

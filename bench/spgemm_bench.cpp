@@ -20,7 +20,7 @@ void run_case(Session& session, const Case& c, const std::string& op, kkc_contex
   Matrix host_p, host_ap;
   kkc_matrix_t *left = loaded.get(), *right = loaded.get();
   if (op == "AP" || op == "PtAP") {
-    host_p = prolongator(loader, c.matrix, arrays_of(loaded.get()));
+    host_p = prolongator(loader, family_of(c.matrix), arrays_of(loaded.get()));
     right = host_p.get();
     if (op == "PtAP") {
       host_ap = multiplied(loader, left, right, c.index, c.scalar);

@@ -543,12 +543,12 @@ KKC_API kkc_status_t kkc_spgemm_plan(kkc_context_t *ctx, kkc_op_t op_A, const kk
                                      const kkc_options_t *options, kkc_plan_t **plan);
 
 /* Executes for any A and B of the planned patterns and types: C's values = alpha op_A(A) op_B(B) + beta C's values. C
- * has the planned pattern: it is from kkc_plan_create_output, or kkc_plan_output_pattern filled it; its offsets and
- * indices are not read. alpha and beta are of the element type (host memory, device memory under scalars = device).
- * beta = 0 never reads C's values; alpha = 0 never reads A or B. C's values overlap neither A's nor B's. Any base. On
- * GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. A or B of the planned sizes but of another pattern gives
- * undefined values or reads outside the arrays; "checked" = 1 refuses it (KKC_STATUS_PATTERN_CHANGED). Never
- * allocates; on a GPU only enqueues. */
+ * has the planned pattern: it is from kkc_plan_create_output, or kkc_plan_output_pattern filled it; without "checked"
+ * its offsets and indices are not read. alpha and beta are of the element type (host memory, device memory under
+ * scalars = device). beta = 0 never reads C's values; alpha = 0 never reads A or B. C's values overlap neither A's nor
+ * B's. Any base. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. A or B of the planned sizes but of
+ * another pattern gives undefined values or reads outside the arrays; "checked" = 1 refuses it, and a C of another
+ * pattern (KKC_STATUS_PATTERN_CHANGED). Never allocates; on a GPU only enqueues, but for "checked". */
 KKC_API kkc_status_t kkc_spgemm_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A,
                                         const kkc_matrix_t *B, const void *beta, kkc_matrix_t *C);
 

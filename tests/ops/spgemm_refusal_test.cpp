@@ -89,7 +89,28 @@ TEST_CASE("spgemm: a changed pattern is found in checked mode", "[spgemm]") {
   CHECK(kkc_spgemm_execute(o.plan, &o.one, o.A, o.B, &o.zero, C) == KKC_STATUS_PATTERN_CHANGED);
   CHECK_THAT(kkc_last_error(), Catch::Contains("B has another pattern"));
   *column = before;
+  // An entry of A moved to the next row.
+  auto* const offsets = static_cast<int32_t*>(o.A.offsets());
+  int64_t row = 1;
+  while (row < 19 && offsets[row] == offsets[row + 1]) ++row;
+  ++offsets[row];
+  CHECK(kkc_spgemm_execute(o.plan, &o.one, o.A, o.B, &o.zero, C) == KKC_STATUS_PATTERN_CHANGED);
+  CHECK_THAT(kkc_last_error(), Catch::Contains("A has another pattern"));
+  --offsets[row];
   ok(kkc_spgemm_execute(o.plan, &o.one, o.A, o.B, &o.zero, C));
+
+  int64_t nnz = 0;
+  ok(kkc_plan_output_nnz(o.plan, &nnz));
+  std::vector<int32_t> starts(21), columns(static_cast<size_t>(nnz));
+  std::vector<double> values(static_cast<size_t>(nnz));
+  Matrix own;
+  ok(kkc_csr_create_output(o.ctx, 20, 10, nnz, KKC_INDEX_32_32, KKC_TYPE_F64, 0, starts.data(), columns.data(),
+                           values.data(), own.out()));
+  ok(kkc_plan_output_pattern(o.plan, own));
+  ok(kkc_spgemm_execute(o.plan, &o.one, o.A, o.B, &o.zero, own));
+  columns[0] = columns[0] == 0 ? 1 : 0;
+  CHECK(kkc_spgemm_execute(o.plan, &o.one, o.A, o.B, &o.zero, own) == KKC_STATUS_PATTERN_CHANGED);
+  CHECK_THAT(kkc_last_error(), Catch::Contains("C has another pattern"));
 }
 
 TEST_CASE("spgemm: more entries than 32 bits count are refused with their number", "[spgemm]") {

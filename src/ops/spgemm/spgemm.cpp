@@ -204,6 +204,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   place_workspace(*state, desc);
   state->masked = desc.masked;
   state->device_scalars = parsed.device_scalars;
+  state->checked = parsed.checked;
   log(LogLevel::info, "spgemm plan: ", state->implementation->name, " (", state->why, ")");
   return std::make_shared<Plan>(std::move(context), std::move(state), std::move(passed_over), seconds_since(start));
 }
@@ -250,6 +251,7 @@ void execute(Plan& plan, const void* alpha, const Matrix& A, const Matrix& B, co
   for (const Matrix* read : {&A, &B})
     require(!values_overlap(c, read->ref()), KKC_STATUS_INVALID_ARGUMENT, "C's values overlap those of ",
             read == &A ? "A" : "B", ", expected separate memory");
+  if (state.checked) require_planned_pattern(C, state.kernel->output, queue, "C");
   if (c.nnz == 0) return;
   const bool reads = state.device_scalars || !is_zero(alpha, c.scalar);
   queue.run([&] {

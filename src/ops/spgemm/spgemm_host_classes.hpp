@@ -6,7 +6,9 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -24,7 +26,7 @@ struct AnyHost {
 template <class F>
 void deal(Queue& queue, int64_t items, const F& f) {
   std::atomic<int64_t> next{0};
-  host_parts_checked<AnyHost>(queue, queue.concurrency(), [&](int64_t worker) {
+  host_parts_checked<AnyHost>(queue, std::min<int64_t>(queue.concurrency(), items), [&](int64_t worker) {
     for (int64_t item = next++; item < items; item = next++) f(worker, item);
   });
 }
@@ -34,6 +36,7 @@ inline constexpr int32_t no_class = -1;
 /// Classes met so far.
 struct Classes {
   std::vector<int64_t> members;  // one of each class
+  std::vector<int32_t> after;    // the class that was met after it: grids and aggregates repeat themselves
   std::unordered_multimap<uint64_t, int32_t> by_hash;
 
   template <class S>
@@ -45,15 +48,17 @@ struct Classes {
   }
   int32_t add(uint64_t h, int64_t item) {
     members.push_back(item);
+    after.push_back(static_cast<int32_t>(members.size()) - 1);
     by_hash.emplace(h, static_cast<int32_t>(members.size()) - 1);
     return static_cast<int32_t>(members.size()) - 1;
   }
 };
 
-/// Numbers the classes of items 0..n-1: ids[i] = the class, or no_class past the first `most` classes or where most
+/// Numbers the classes of items 0..n-1: id(i) = the class, or no_class past the first `most` classes or where most
 /// items differ. Returns an item of each class. same(i, j) is an equivalence, hash(i) equal for equivalent items.
-template <class Hash, class Same>
-std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same, int32_t* ids) {
+template <class Hash, class Same, class Id>
+std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same,
+                              const Id& id_of) {
   const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), n / 4096));
   std::vector<Classes> found(static_cast<size_t>(parts));
   host_parts_checked<AnyHost>(queue, parts, [&](int64_t part) {
@@ -63,15 +68,20 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
     for (int64_t i = begin; i < end; ++i) {
       if (i - begin == 4096 && mine.members.size() > 2048) {  // mostly different: not worth looking further
         mine = {};
-        std::fill(ids + begin, ids + end, no_class);
+        for (int64_t j = begin; j < end; ++j) id_of(j) = no_class;
         return;
       }
-      if (last == no_class || !same(mine.members[static_cast<size_t>(last)], i)) {
-        const uint64_t h = hash(i);
-        last = mine.find(h, i, same);
-        if (last == no_class && static_cast<int64_t>(mine.members.size()) < most) last = mine.add(h, i);
+      const auto is = [&](int32_t id) { return same(mine.members[static_cast<size_t>(id)], i); };
+      const int32_t before = last;
+      if (before == no_class || !is(last = mine.after[static_cast<size_t>(before)])) {
+        if (before == no_class || last == before || !is(last = before)) {
+          const uint64_t h = hash(i);
+          last = mine.find(h, i, same);
+          if (last == no_class && static_cast<int64_t>(mine.members.size()) < most) last = mine.add(h, i);
+        }
+        if (before != no_class && last != no_class) mine.after[static_cast<size_t>(before)] = last;
       }
-      ids[i] = last;
+      id_of(i) = last;
     }
   });
 
@@ -87,7 +97,7 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
   host_parts<AnyHost>(queue, parts, [&](int64_t part) {
     const auto& names = renamed[static_cast<size_t>(part)];
     for (int64_t i = part_begin(n, parts, part), end = part_begin(n, parts, part + 1); i < end; ++i)
-      if (ids[i] != no_class) ids[i] = names[static_cast<size_t>(ids[i])];
+      if (int32_t& id = id_of(i); id != no_class) id = names[static_cast<size_t>(id)];
   });
   return std::move(all.members);
 }
@@ -97,18 +107,30 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
 class RowClasses {
  public:
   static constexpr int32_t most_shapes = 4096, most_classes = 8192;
-  static constexpr int64_t fewest_rows = 4, most_columns = 65535;
+  static constexpr int64_t fewest_rows = 4, most_columns = 65535, most_left = 128;
 
   struct Class {
     int64_t columns_at, columns;
     int64_t lengths_at;  // of the rows of B
-    int64_t places_at;   // of runs of products
-    int32_t run;         // products of a run, at consecutive places
+    int64_t products;
+    int64_t places_at;  // of runs of products
+    int32_t run;        // products of a run, at consecutive places
+    bool stepped;       // has steps instead of places
+    bool single;        // rows of B of one entry: places hold, for each column, how many products it has and which
+    int64_t steps_at, counts_at;
+  };
+  /// Entries of a vector of C's row that take consecutive entries of one row of B, in order: with AVX-512 one masked
+  /// load that expands, one multiplication.
+  struct Step {
+    uint16_t left, first;  // entry of the left row; first entry of its row of B
+    uint16_t lanes;
   };
   std::vector<Class> classes;
-  std::vector<int64_t> columns;  // relative to the anchor, sorted
+  std::vector<int32_t> columns;  // relative to the anchor, sorted
   std::vector<int32_t> lengths;  // products of each entry of the left row
   std::vector<uint16_t> places;
+  std::vector<Step> steps;
+  std::vector<uint16_t> step_counts;  // for each vector of C's row
 
   /// What decides of a row of B: its first column (-1: it is empty) and the class of its columns relative to that.
   template <class I>
@@ -118,8 +140,8 @@ class RowClasses {
   };
 
   size_t bytes() const {
-    return classes.size() * sizeof(Class) + columns.size() * sizeof(int64_t) + lengths.size() * sizeof(int32_t) +
-           places.size() * sizeof(uint16_t);
+    return classes.size() * sizeof(Class) + columns.size() * sizeof(int32_t) + lengths.size() * sizeof(int32_t) +
+           places.size() * sizeof(uint16_t) + steps.size() * sizeof(Step) + step_counts.size() * sizeof(uint16_t);
   }
 
   template <class Row, class B>
@@ -129,10 +151,11 @@ class RowClasses {
     return 0;
   }
 
-  /// ids[row] = class or no_class; `shapes` and `heads`: room for as many as B has rows.
+  /// ids[row] = class or no_class; `heads`: room for as many as B has rows. `lanes`: elements of a vector
+  /// for which steps are wanted, or 0.
   template <class Left, class I, class O>
-  void find(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, int32_t* shapes, Head<I>* heads,
-            int32_t* ids) {
+  void find(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, int lanes, Head<I>* heads, int32_t* ids) {
+    using U = std::make_unsigned_t<I>;
     const auto mixed = [](uint64_t h, int64_t v) {
       h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
       return h ^ h >> 29;
@@ -145,20 +168,20 @@ class RowClasses {
           return h;
         },
         [&](int64_t i, int64_t j) {
-          const int64_t p = B.begin(i), q = B.begin(j), n = B.end(i) - p;
-          if (B.end(j) - q != n) return false;
-          if (n == 0) return true;
-          const int64_t shift = B.column(q) - B.column(p);
-          bool equal = true;
-          for (int64_t e = 0; e < n; ++e) equal &= B.column(q + e) - B.column(p + e) == shift;
-          return equal;
+          const int64_t n = B.end(i) - B.begin(i);
+          if (B.end(j) - B.begin(j) != n) return false;
+          const I *const p = B.indices + B.begin(i), *const q = B.indices + B.begin(j);
+          U differ = 0;
+          for (int64_t e = 1; e < n; ++e)
+            differ |= (static_cast<U>(q[e]) - static_cast<U>(p[e])) ^ (static_cast<U>(q[0]) - static_cast<U>(p[0]));
+          return differ == 0;
         },
-        shapes);
+        [&](int64_t j) -> int32_t& { return heads[j].shape; });
 
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), B.rows / 4096));
     host_parts<AnyHost>(queue, parts, [&](int64_t part) {
       for (int64_t j = part_begin(B.rows, parts, part), end = part_begin(B.rows, parts, part + 1); j < end; ++j)
-        heads[j] = {static_cast<I>(B.begin(j) < B.end(j) ? B.column(B.begin(j)) : -1), shapes[j]};
+        heads[j].first = static_cast<I>(B.begin(j) < B.end(j) ? B.column(B.begin(j)) : -1);
     });
     const auto members = classify(
         queue, left.rows(), most_classes,
@@ -188,65 +211,128 @@ class RowClasses {
           }
           return equal;
         },
-        ids);
-    keep_frequent(queue, left, B, members, ids);
+        [&](int64_t i) -> int32_t& { return ids[i]; });
+    keep_frequent(queue, left, B, lanes, members, ids);
   }
 
  private:
   /// Drops the classes of few rows and of too many columns; the others get their tables.
   template <class Left, class I, class O>
-  void keep_frequent(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, const std::vector<int64_t>& members,
-                     int32_t* ids) {
-    std::vector<int64_t> rows(members.size(), 0);
-    for (int64_t i = 0; i < left.rows(); ++i)
-      if (ids[i] != no_class) ++rows[static_cast<size_t>(ids[i])];
-    std::vector<int32_t> names(members.size(), no_class);
-    for (size_t c = 0; c < members.size(); ++c)
-      if (rows[c] >= fewest_rows && add(left.row(members[c]), B)) names[c] = static_cast<int32_t>(classes.size()) - 1;
+  void keep_frequent(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, int lanes,
+                     const std::vector<int64_t>& members, int32_t* ids) {
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), left.rows() / 4096));
-    host_parts<AnyHost>(queue, parts, [&](int64_t part) {
+    const auto each_row = [&](int64_t part, const auto& f) {
       for (int64_t i = part_begin(left.rows(), parts, part), end = part_begin(left.rows(), parts, part + 1); i < end;
            ++i)
-        if (ids[i] != no_class) ids[i] = names[static_cast<size_t>(ids[i])];
+        if (ids[i] != no_class) f(ids[i]);
+    };
+    std::vector<std::vector<int64_t>> counts(static_cast<size_t>(parts), std::vector<int64_t>(members.size(), 0));
+    host_parts<AnyHost>(queue, parts, [&](int64_t part) {
+      each_row(part, [&mine = counts[static_cast<size_t>(part)]](int32_t id) { ++mine[static_cast<size_t>(id)]; });
     });
+    std::vector<int32_t> names(members.size(), no_class);
+    for (size_t c = 0; c < members.size(); ++c) {
+      int64_t rows = 0;
+      for (const auto& of_part : counts) rows += of_part[c];
+      if (rows >= fewest_rows && add(left.row(members[c]), B, lanes))
+        names[c] = static_cast<int32_t>(classes.size()) - 1;
+    }
+    host_parts<AnyHost>(
+        queue, parts, [&](int64_t part) { each_row(part, [&](int32_t& id) { id = names[static_cast<size_t>(id)]; }); });
   }
 
   template <class Row, class B>
-  bool add(const Row& row, const B& b) {
+  bool add(const Row& row, const B& b, int lanes) {
     const int64_t base = anchor(row, b);
     std::vector<int64_t> products, sorted;
+    bool ascending = true;
     for (int64_t k = 0; k < row.size(); ++k)
-      for (int64_t q = b.begin(row.column(k)), end = b.end(row.column(k)); q < end; ++q)
+      for (int64_t begin = b.begin(row.column(k)), q = begin, end = b.end(row.column(k)); q < end; ++q) {
         products.push_back(b.column(q) - base);
+        ascending &= q == begin || products[products.size() - 2] < products.back();
+      }
     sorted = products;
     std::sort(sorted.begin(), sorted.end());
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    if (static_cast<int64_t>(sorted.size()) > most_columns) return false;
+    if (static_cast<int64_t>(sorted.size()) > most_columns || row.size() > most_columns) return false;
+    if (!sorted.empty() &&
+        (sorted.front() < std::numeric_limits<int32_t>::min() || sorted.back() > std::numeric_limits<int32_t>::max()))
+      return false;
     std::vector<uint16_t> each(products.size());
     for (size_t p = 0; p < products.size(); ++p)
       each[p] = static_cast<uint16_t>(std::lower_bound(sorted.begin(), sorted.end(), products[p]) - sorted.begin());
 
-    // Runs of consecutive places within a row of B: their lengths' common divisor is the length that all are cut to.
+    Class made{static_cast<int64_t>(columns.size()),
+               static_cast<int64_t>(sorted.size()),
+               static_cast<int64_t>(lengths.size()),
+               static_cast<int64_t>(products.size()),
+               static_cast<int64_t>(places.size()),
+               1,
+               false,
+               false,
+               static_cast<int64_t>(steps.size()),
+               static_cast<int64_t>(step_counts.size())};
+    for (const int64_t column : sorted) columns.push_back(static_cast<int32_t>(column));
+    for (int64_t k = 0; k < row.size(); ++k)
+      lengths.push_back(static_cast<int32_t>(b.end(row.column(k)) - b.begin(row.column(k))));
+    made.run = common_run(made, row.size(), each);
+    made.stepped = lanes > 0 && ascending && row.size() <= most_left && add_steps(made, row.size(), each, lanes);
+    made.single = !made.stepped && std::all_of(lengths.begin() + made.lengths_at, lengths.end(),
+                                               [](int32_t length) { return length == 1; });
+    if (made.single) {
+      std::vector<std::vector<uint16_t>> of_column(sorted.size());
+      for (size_t k = 0; k < each.size(); ++k) of_column[each[k]].push_back(static_cast<uint16_t>(k));
+      for (const auto& products_of : of_column) {
+        places.push_back(static_cast<uint16_t>(products_of.size()));
+        places.insert(places.end(), products_of.begin(), products_of.end());
+      }
+    } else if (!made.stepped) {
+      for (size_t p = 0; p < each.size(); p += static_cast<size_t>(made.run)) places.push_back(each[p]);
+    }
+    classes.push_back(made);
+    return true;
+  }
+
+  /// The products' places within each row of B fall into runs of consecutive ones: the length that all can be cut to.
+  int32_t common_run(const Class& of, int64_t rows, const std::vector<uint16_t>& each) const {
     int64_t common = 0, at = 0;
-    for (int64_t k = 0; k < row.size(); ++k) {
-      const int64_t end = at + b.end(row.column(k)) - b.begin(row.column(k));
+    for (int64_t k = 0; k < rows; ++k) {
+      const int64_t end = at + lengths[static_cast<size_t>(of.lengths_at + k)];
       for (int64_t run = 1; at < end; ++at, ++run)
         if (at + 1 == end || each[static_cast<size_t>(at) + 1] != each[static_cast<size_t>(at)] + 1) {
           common = std::gcd(common, run);
           run = 0;
         }
     }
-    int32_t run = 1;
+    int32_t longest = 1;
     for (const int32_t length : {2, 3, 4, 6, 8, 9, 12, 16})
-      if (common != 0 && common % length == 0) run = length;
-    classes.push_back({static_cast<int64_t>(columns.size()), static_cast<int64_t>(sorted.size()),
-                       static_cast<int64_t>(lengths.size()), static_cast<int64_t>(places.size()), run});
-    columns.insert(columns.end(), sorted.begin(), sorted.end());
-    for (int64_t k = 0; k < row.size(); ++k)
-      lengths.push_back(static_cast<int32_t>(b.end(row.column(k)) - b.begin(row.column(k))));
-    for (size_t p = 0; p < each.size(); p += static_cast<size_t>(run)) places.push_back(each[p]);
+      if (common != 0 && common % length == 0) longest = length;
+    return longest;
+  }
+
+  /// Steps in the order of C's vectors, of each in the order of the left row. False, and none, where places do better.
+  bool add_steps(const Class& of, int64_t rows, const std::vector<uint16_t>& each, int lanes) {
+    std::vector<std::vector<Step>> by_vector(static_cast<size_t>((of.columns + lanes - 1) / lanes));
+    size_t at = 0, count = 0;
+    for (int64_t k = 0; k < rows; ++k) {
+      const auto length = static_cast<size_t>(lengths[static_cast<size_t>(of.lengths_at + k)]);
+      for (size_t q = 0; q < length; ++q, ++at) {
+        auto& of_vector = by_vector[each[at] / static_cast<size_t>(lanes)];
+        if (of_vector.empty() || of_vector.back().left != k) {
+          of_vector.push_back({static_cast<uint16_t>(k), static_cast<uint16_t>(q), 0});
+          ++count;
+        }
+        of_vector.back().lanes |= static_cast<uint16_t>(1 << each[at] % static_cast<size_t>(lanes));
+      }
+    }
+    if (static_cast<int64_t>(count) * fewest_lanes_a_step > of.products) return false;
+    for (const auto& of_vector : by_vector) {
+      step_counts.push_back(static_cast<uint16_t>(of_vector.size()));
+      steps.insert(steps.end(), of_vector.begin(), of_vector.end());
+    }
     return true;
   }
+  static constexpr int64_t fewest_lanes_a_step = 2;
 };
 
 }  // namespace kkc::spgemm

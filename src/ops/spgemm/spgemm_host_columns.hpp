@@ -24,52 +24,93 @@ class ColumnSet {
 
   void insert(int64_t column) {
     const auto c = static_cast<size_t>(column);
-    uint64_t& word = levels_[0][c >> 6];
-    const uint64_t bit = uint64_t{1} << (c & 63);
-    if ((word & bit) != 0) return;
-    if (word == 0) {
-      levels_[1][c >> 12] |= uint64_t{1} << (c >> 6 & 63);
-      levels_[2][c >> 18] |= uint64_t{1} << (c >> 12 & 63);
-      first_ = std::min(first_, c >> 18);
-      last_ = std::max(last_, c >> 18);
-    }
-    word |= bit;
-    ++size_;
+    insert_word(c >> 6, uint64_t{1} << (c & 63));
   }
-  int64_t size() const { return size_; }
+  /// Columns 64 index + the bits of `bits`.
+  void insert_word(size_t index, uint64_t bits) {
+    uint64_t& word = levels_[0][index];
+    if (word == 0) note(index);
+    word |= bits;
+  }
 
   /// f(column) in ascending order; empties the set.
   template <class F>
   void drain(const F& f) {
-    words([&](size_t index, uint64_t word) {
-      for (; word != 0; word &= word - 1)
-        f(static_cast<int64_t>(index * 64 + static_cast<size_t>(std::countr_zero(word))));
+    words<true>([&](size_t index, uint64_t word) { each_bit(index, word, f); });
+  }
+  /// Empties the set and returns how many columns it held.
+  int64_t clear() {
+    int64_t count = 0;
+    words<true>([&](size_t, uint64_t word) { count += std::popcount(word); });
+    return count;
+  }
+
+  /// Whether the column is new. For callers that forget each column one by one: nothing else sees these.
+  bool add(int64_t column) {
+    const auto c = static_cast<size_t>(column);
+    uint64_t& word = levels_[0][c >> 6];
+    const uint64_t bit = uint64_t{1} << (c & 63);
+    if ((word & bit) != 0) return false;
+    word |= bit;
+    return true;
+  }
+  void forget(int64_t column) { levels_[0][static_cast<size_t>(column) >> 6] = 0; }
+
+  /// f(column) in ascending order; place() then gives each column's number in that order, until clear().
+  template <class F>
+  void rank(const F& f) {
+    if (ranks_.empty()) ranks_.resize(levels_[0].size());
+    int64_t before = 0;
+    words<false>([&](size_t index, uint64_t word) {
+      ranks_[index] = static_cast<uint32_t>(before);
+      before += std::popcount(word);
+      each_bit(index, word, f);
     });
   }
-  void clear() {
-    words([](size_t, uint64_t) {});
+  int64_t place(int64_t column) const {
+    const auto c = static_cast<size_t>(column);
+    return ranks_[c >> 6] + std::popcount(levels_[0][c >> 6] & ((uint64_t{1} << (c & 63)) - 1));
   }
 
  private:
+  void note(size_t index) {
+    uint64_t& group = levels_[1][index >> 6];
+    if (group == 0) {
+      levels_[2][index >> 12] |= uint64_t{1} << (index >> 6 & 63);
+      first_ = std::min(first_, index >> 12);
+      last_ = std::max(last_, index >> 12);
+    }
+    group |= uint64_t{1} << (index & 63);
+  }
+
   template <class F>
+  static void each_bit(size_t index, uint64_t word, const F& f) {
+    for (; word != 0; word &= word - 1)
+      f(static_cast<int64_t>(index * 64 + static_cast<size_t>(std::countr_zero(word))));
+  }
+
+  template <bool empties, class F>
   void words(const F& f) {
     for (size_t i2 = first_; i2 <= last_ && i2 < levels_[2].size(); ++i2) {
-      for (uint64_t w2 = std::exchange(levels_[2][i2], 0); w2 != 0; w2 &= w2 - 1) {
+      for (uint64_t w2 = levels_[2][i2]; w2 != 0; w2 &= w2 - 1) {
         const size_t i1 = i2 * 64 + static_cast<size_t>(std::countr_zero(w2));
-        for (uint64_t w1 = std::exchange(levels_[1][i1], 0); w1 != 0; w1 &= w1 - 1) {
+        for (uint64_t w1 = levels_[1][i1]; w1 != 0; w1 &= w1 - 1) {
           const size_t i0 = i1 * 64 + static_cast<size_t>(std::countr_zero(w1));
-          f(i0, std::exchange(levels_[0][i0], 0));
+          f(i0, levels_[0][i0]);
+          if (empties) levels_[0][i0] = 0;
         }
+        if (empties) levels_[1][i1] = 0;
       }
+      if (empties) levels_[2][i2] = 0;
     }
+    if (!empties) return;
     first_ = std::numeric_limits<size_t>::max();
     last_ = 0;
-    size_ = 0;
   }
 
   std::vector<uint64_t> levels_[3];
+  std::vector<uint32_t> ranks_;
   size_t first_ = std::numeric_limits<size_t>::max(), last_ = 0;
-  int64_t size_ = 0;
 };
 
 /// Column -> place in its row, in memory that the caller gives: linear probing in a table at most half full.

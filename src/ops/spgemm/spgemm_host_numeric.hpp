@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/host_stream.hpp"
+#include "ops/spgemm/spgemm_host_steps.hpp"
 #include "ops/spgemm/spgemm_host_symbolic.hpp"
 
 namespace kkc::spgemm {
@@ -55,16 +56,18 @@ class HostNumeric {
         stream_out(c_ + from, block, static_cast<size_t>(filled) * sizeof(E));
         filled = 0;
       };
-      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < last; ++i) {
-        const int64_t begin = start(i), count = start(i + 1) - begin;
+      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < last;) {
+        const int64_t begin = start(i), rows = alike(i, last), count = start(i + rows) - begin;
         if (filled + count > static_cast<int64_t>(std::size(block))) flush();
-        if (!streamed || count > static_cast<int64_t>(std::size(block))) {
-          places = make_row(i, begin, count, c_ + begin, places, memory);
-          continue;
-        }
+        const bool in_block = streamed && count <= static_cast<int64_t>(std::size(block));
         if (filled == 0) from = begin;
-        places = make_row(i, begin, count, block + filled, places, memory);
-        filled += count;
+        E* const c = in_block ? block + filled : c_ + begin;
+        if (rows > 1)
+          like_rows<rows_at_once>(i, begin, c);
+        else
+          places = make_row(i, begin, count, c, places, memory);
+        if (in_block) filled += count;
+        i += rows;
       }
       flush();
       if (streamed) stream_fence();
@@ -72,16 +75,49 @@ class HostNumeric {
   }
 
  private:
-  static constexpr size_t block_bytes = 8192;
+  static constexpr size_t block_bytes = 16384;
+  static constexpr int rows_at_once = 4;
 
   int64_t start(int64_t i) const {
     return offset_size(C_.pair) == 8 ? static_cast<const int64_t*>(C_.offsets)[i]
                                      : static_cast<const int32_t*>(C_.offsets)[i];
   }
 
+  bool stepped(int32_t kind) const {
+    return StepVector<E>::lanes > 0 && kind >= 0 && !alpha_is_zero_ &&
+           plan_.classes.classes[static_cast<size_t>(kind)].stepped;
+  }
+
+  /// Rows from i on that are made at once: of a class with steps, or one.
+  int64_t alike(int64_t i, int64_t last) const {
+    const int32_t* const kinds = plan_.kinds.as<int32_t>();
+    if (i + rows_at_once > last || !stepped(kinds[i])) return 1;
+    for (int64_t r = 1; r < rows_at_once; ++r)
+      if (kinds[i + r] != kinds[i]) return 1;
+    return rows_at_once;
+  }
+
+  template <int rows>
+  void like_rows(int64_t i, int64_t begin, E* c) const {
+    if constexpr (StepVector<E>::lanes > 0) {
+      StepFactor<E> factors[RowClasses::most_left * rows];
+      for (int r = 0; r < rows; ++r) {
+        const auto row = left_.row(i + r);
+        for (int64_t k = 0; k < row.size(); ++k) factors[k * rows + r] = {b_ + B_.begin(row.column(k)), row.factor(k)};
+      }
+      const int32_t kind = plan_.kinds.as<int32_t>()[i];
+      make_stepped<rows>(plan_.classes, plan_.classes.classes[static_cast<size_t>(kind)], factors, beta_, c_ + begin,
+                         c);
+    }
+  }
+
   /// Row i of C, whose old values are at `begin`, into c. Returns where the next kept places are.
   const uint16_t* make_row(int64_t i, int64_t begin, int64_t count, E* c, const uint16_t* places, void* memory) const {
     const int32_t kind = plan_.kinds.as<int32_t>()[i];
+    if (stepped(kind)) {
+      like_rows<1>(i, begin, c);
+      return places;
+    }
     if (alpha_is_zero_ || kind != row_dense) scale(c_ + begin, c, count);
     if (alpha_is_zero_) return places;
     const auto row = left_.row(i);
@@ -138,6 +174,7 @@ class HostNumeric {
 
   template <class Row>
   void of_class(const Row& row, const RowClasses::Class& of, E* c) const {
+    if (of.single) return singles(row, of, c);
     switch (of.run) {
       case 2: return runs<2>(row, of, c);
       case 3: return runs<3>(row, of, c);
@@ -148,6 +185,18 @@ class HostNumeric {
       case 12: return runs<12>(row, of, c);
       case 16: return runs<16>(row, of, c);
       default: return runs<1>(row, of, c);
+    }
+  }
+
+  /// Rows of B of one entry: column after column, so that sums stay in registers.
+  template <class Row>
+  void singles(const Row& row, const RowClasses::Class& of, E* c) const {
+    const uint16_t* list = plan_.classes.places.data() + of.places_at;
+    for (int64_t p = 0; p < of.columns; ++p) {
+      E sum = c[p];
+      for (const uint16_t* const end = list + 1 + *list; ++list < end;)
+        add(sum, row.factor(*list), b_[B_.begin(row.column(*list))]);
+      c[p] = sum;
     }
   }
 

@@ -8,9 +8,12 @@
 #include <optional>
 
 #include "core/matrix_parallel.hpp"
+#include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm.hpp"
+#include "ops/spgemm/spgemm_host_blocks.hpp"
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
+#include "ops/spgemm/spgemm_host_steps.hpp"
 
 namespace kkc::spgemm {
 
@@ -20,7 +23,7 @@ enum class HostChoice { binned, hash, dense };
 /// How execute treats a row that is of no class (classes count from 0).
 enum RowKind : int32_t {
   row_empty = -1,
-  row_copied = -2,  // one row of B that is sorted and distinct
+  row_copied = -2,  // one row of B, distinct and in C's order
   row_placed = -3,  // the plan keeps the place of each product
   row_hash = -4,
   row_dense = -5
@@ -67,13 +70,16 @@ class HostSymbolic {
     const int64_t rows = left_.rows();
     plan_.kinds = host_array<int32_t>(desc_.memory, rows);
     kinds_ = plan_.kinds.as<int32_t>();
-    std::fill(kinds_, kinds_ + rows, no_class);
-    cut_chunks();
     if (plan_.choice == HostChoice::binned && !desc_.masked) {
-      const Buffer shapes = host_array<int32_t>(desc_.memory, B_.rows);
       const Buffer heads = host_array<RowClasses::Head<I>>(desc_.memory, B_.rows);
-      plan_.classes.find(queue_, left_, B_, shapes.as<int32_t>(), heads.as<RowClasses::Head<I>>(), kinds_);
+      plan_.classes.find(queue_, left_, B_, step_lanes(desc_.scalar()), heads.as<RowClasses::Head<I>>(), kinds_);
+    } else {
+      std::fill(kinds_, kinds_ + rows, no_class);
     }
+    cut_chunks();
+    if (!mask_ && plan_.choice != HostChoice::dense) blocks_.emplace(queue_, desc_.memory, B_, free_products_);
+    // Slices need sorted rows; whole words of columns come out sorted anyway.
+    unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used());
     count_rows();
     allocate(C);
     if (offset_size(C.pair) == 8)
@@ -90,38 +96,54 @@ class HostSymbolic {
       if (masked) open.assign(static_cast<size_t>(cols) / 64 + 1, 0);
     }
     ColumnSet columns;
-    std::vector<uint64_t> open;  // columns that the mask lets in
-    std::vector<std::byte> table;
+    std::vector<uint64_t> open;   // columns that the mask lets in
+    std::vector<I> met;           // unsorted rows: columns in the order of the products,
+    std::vector<uint16_t> place;  // and each column's place in it
+    int64_t met_count = 0;
     int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
   };
 
+  const RowClasses::Class& class_of(int64_t i) const { return plan_.classes.classes[static_cast<size_t>(kinds_[i])]; }
+
   int64_t products_of(int64_t i) const {
+    if (kinds_[i] != no_class) return class_of(i).products;
     const auto row = left_.row(i);
     int64_t products = 0;
     for (int64_t k = 0; k < row.size(); ++k) products += B_.end(row.column(k)) - B_.begin(row.column(k));
     return products;
   }
 
-  /// Ranges of rows with about as many products, for threads to take one after the other.
+  /// Ranges of rows with about as many products, for threads to take one after the other: cut between blocks of a few
+  /// rows each.
   void cut_chunks() {
-    const int64_t rows = left_.rows(), parts = std::max<int64_t>(1, std::min<int64_t>(queue_.concurrency(), rows / 64));
-    const Buffer work = host_array<int64_t>(desc_.memory, rows);
-    std::vector<int64_t> sums(static_cast<size_t>(parts), 0);
+    const int64_t rows = left_.rows(), most = int64_t{64} * queue_.concurrency();
+    const int64_t each = std::clamp<int64_t>(rows / (8 * most), 1, 256), blocks = (rows + each - 1) / each;
+    std::vector<int64_t> work(static_cast<size_t>(blocks)), unclassed(static_cast<size_t>(blocks));
+    const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue_.concurrency(), rows / 64));
     host_parts<AnyHost>(queue_, parts, [&](int64_t part) {
-      int64_t sum = 0;
-      for (int64_t i = part_begin(rows, parts, part), end = part_begin(rows, parts, part + 1); i < end; ++i)
-        sum += work.as<int64_t>()[i] = products_of(i);
-      sums[static_cast<size_t>(part)] = sum;
+      for (int64_t block = part_begin(blocks, parts, part), last = part_begin(blocks, parts, part + 1); block < last;
+           ++block) {
+        int64_t sum = 0, others = 0;
+        for (int64_t i = block * each, end = std::min(rows, i + each); i < end; ++i) {
+          const int64_t products = products_of(i);
+          sum += products;
+          if (kinds_[i] == no_class) others += products;
+        }
+        work[static_cast<size_t>(block)] = sum;
+        unclassed[static_cast<size_t>(block)] = others;
+      }
     });
-    for (const int64_t sum : sums) plan_.products += sum;
-    const int64_t wanted = std::clamp<int64_t>(rows / 16, 1, int64_t{64} * queue_.concurrency());
-    const int64_t each = (plan_.products + rows) / wanted + 1;
+    plan_.products = std::accumulate(work.begin(), work.end(), int64_t{0});
+    free_products_ = std::accumulate(unclassed.begin(), unclassed.end(), int64_t{0});
+    const int64_t share =
+        std::max((plan_.products + rows) / std::clamp<int64_t>(rows / 16, 1, most) + 1, fewest_products);
     plan_.chunks.push_back(0);
     int64_t sum = 0;
-    for (int64_t i = 0; i < rows; ++i) {
-      sum += work.as<int64_t>()[i] + 1;
-      if (sum >= each && i + 1 < rows) {
-        plan_.chunks.push_back(i + 1);
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t next = std::min(rows, (block + 1) * each);
+      sum += work[static_cast<size_t>(block)] + next - block * each;
+      if (sum >= share && next < rows) {
+        plan_.chunks.push_back(next);
         sum = 0;
       }
     }
@@ -134,6 +156,11 @@ class HostSymbolic {
     int64_t products = 0;
     if (!mask_) {
       for (int64_t k = 0; k < row.size(); ++k) {
+        if (blocks_ && blocks_->used()) {
+          blocks_->insert(row.column(k), worker.columns);
+          products += B_.end(row.column(k)) - B_.begin(row.column(k));
+          continue;
+        }
         const int64_t begin = B_.begin(row.column(k)), end = B_.end(row.column(k));
         for (int64_t q = begin; q < end; ++q) worker.columns.insert(B_.column(q));
         products += end - begin;
@@ -159,17 +186,16 @@ class HostSymbolic {
     if (columns == 0) return row_empty;
     if (plan_.choice == HostChoice::hash || mask_) return row_hash;
     if (plan_.choice == HostChoice::dense) return row_dense;
-    if (products == columns && is_one_sorted_row(i)) return row_copied;
+    if (products == columns && left_.row(i).size() == 1 && (unsorted_ || is_sorted_row(left_.row(i).column(0))))
+      return row_copied;
     // Places cost 2 bytes a product: no more than C's row itself costs in columns.
     if (products <= 2 * columns && columns <= RowClasses::most_columns) return row_placed;
     const bool small = desc_.cols() * static_cast<int64_t>(size_of(desc_.scalar())) <= small_accumulator_bytes;
     return columns <= hash_columns && !small ? row_hash : row_dense;
   }
 
-  bool is_one_sorted_row(int64_t i) const {
-    const auto row = left_.row(i);
-    if (row.size() != 1) return false;
-    for (int64_t q = B_.begin(row.column(0)) + 1; q < B_.end(row.column(0)); ++q)
+  bool is_sorted_row(int64_t j) const {
+    for (int64_t q = B_.begin(j) + 1; q < B_.end(j); ++q)
       if (B_.column(q - 1) >= B_.column(q)) return false;
     return true;
   }
@@ -184,32 +210,35 @@ class HostSymbolic {
   }
 
   void count_rows() {
-    const int64_t rows = left_.rows(), chunks = plan_.chunk_count();
-    counts_ = host_array<int64_t>(desc_.memory, rows + 1);
-    auto* const counts = counts_.as<int64_t>();
+    const int64_t chunks = plan_.chunk_count();
+    counts_ = host_array<I>(desc_.memory, left_.rows());
+    auto* const counts = counts_.as<I>();
     plan_.chunk_places.assign(static_cast<size_t>(chunks) + 1, 0);
+    starts_.assign(static_cast<size_t>(chunks) + 1, 0);
     std::vector<int64_t> products(static_cast<size_t>(chunks), 0);
     auto all = workers();
     deal(queue_, chunks, [&](int64_t id, int64_t chunk) {
       Worker& worker = worker_of(all, id);
-      int64_t placed = 0, done = 0;
+      int64_t placed = 0, done = 0, entries = 0;
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
            ++i) {
         if (kinds_[i] != no_class) {
-          counts[i] = plan_.classes.classes[static_cast<size_t>(kinds_[i])].columns;
+          entries += class_of(i).columns;
           ++worker.rows_in_classes;
           continue;
         }
-        const int64_t met = collect(i, worker);
-        counts[i] = worker.columns.size();
-        worker.columns.clear();
-        kinds_[i] = kind_of(i, met, counts[i]);
+        const int64_t met = unsorted_ ? products_of(i) : collect(i, worker);
+        const int64_t columns = unsorted_ ? count_met(i, met, worker) : worker.columns.clear();
+        counts[i] = static_cast<I>(columns);
+        entries += columns;
+        kinds_[i] = kind_of(i, met, columns);
         ++worker.rows_of[-kinds_[i] - 1];
         if (kinds_[i] == row_placed) placed += met;
-        if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, counts[i]);
+        if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, columns);
         done += met;
       }
       plan_.chunk_places[static_cast<size_t>(chunk) + 1] = placed;
+      starts_[static_cast<size_t>(chunk) + 1] = entries;
       products[static_cast<size_t>(chunk)] = done;
     });
     for (const auto& worker : all) {
@@ -219,8 +248,8 @@ class HostSymbolic {
       plan_.longest_hash = std::max(plan_.longest_hash, worker->longest_hash);
     }
     std::partial_sum(plan_.chunk_places.begin(), plan_.chunk_places.end(), plan_.chunk_places.begin());
+    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
     if (mask_) plan_.products = std::accumulate(products.begin(), products.end(), int64_t{0});
-    counts_to_offsets(counts, rows, counts, std::max(1, queue_.concurrency()));
   }
 
   void allocate(OutputPattern& C) {
@@ -228,7 +257,7 @@ class HostSymbolic {
     C.scalar = desc_.scalar();
     C.rows = left_.rows();
     C.cols = desc_.cols();
-    C.nnz = counts_.as<int64_t>()[C.rows];
+    C.nnz = starts_.back();
     require_countable(C.cols, C.nnz, C.pair, "C");
     C.offsets = std::make_shared<const Buffer>(desc_.memory, Space::host,
                                                static_cast<size_t>(C.rows + 1) * offset_size(C.pair));
@@ -242,42 +271,96 @@ class HostSymbolic {
   void fill(const OutputPattern& C) {
     auto* const offsets = C.offsets->template as<OC>();
     auto* const indices = C.indices->template as<I>();
-    const auto* const starts = counts_.as<int64_t>();
+    const auto* const counts = counts_.as<I>();
     offsets[C.rows] = static_cast<OC>(C.nnz);
+    const bool streamed = C.nnz * static_cast<int64_t>(sizeof(I)) >= stream_threshold_bytes;
     auto all = workers();
     deal(queue_, plan_.chunk_count(), [&](int64_t id, int64_t chunk) {
       Worker& worker = worker_of(all, id);
       uint16_t* places = plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
+      // Rows of classes are made in a block that stays in the innermost cache, and leave it together.
+      alignas(cache_line) I block[block_bytes / sizeof(I)];
+      int64_t filled = 0, at = starts_[static_cast<size_t>(chunk)];
+      const auto flush = [&] {
+        stream_out(indices + at - filled, block, static_cast<size_t>(filled) * sizeof(I));
+        filled = 0;
+      };
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
            ++i) {
-        offsets[i] = static_cast<OC>(starts[i]);
-        I* target = indices + starts[i];
+        offsets[i] = static_cast<OC>(at);
         if (kinds_[i] >= 0) {
-          const auto& of = plan_.classes.classes[static_cast<size_t>(kinds_[i])];
-          const int64_t anchor = RowClasses::anchor(left_.row(i), B_);
-          const int64_t* relative = plan_.classes.columns.data() + of.columns_at;
+          const RowClasses::Class& of = class_of(i);
+          const bool in_block = streamed && of.columns <= static_cast<int64_t>(std::size(block));
+          if (!in_block || filled + of.columns > static_cast<int64_t>(std::size(block))) flush();
+          I* const target = in_block ? block + filled : indices + at;
+          const auto anchor = static_cast<I>(RowClasses::anchor(left_.row(i), B_));
+          const int32_t* const relative = plan_.classes.columns.data() + of.columns_at;
           for (int64_t p = 0; p < of.columns; ++p) target[p] = static_cast<I>(relative[p] + anchor);
-        } else if (kinds_[i] != row_empty) {
-          collect(i, worker);
-          worker.columns.drain([&](int64_t column) { *target++ = static_cast<I>(column); });
-          if (kinds_[i] == row_placed)
-            places = note_places(i, indices + starts[i], starts[i + 1] - starts[i], worker, places);
+          at += of.columns;
+          if (in_block) filled += of.columns;
+          continue;
+        }
+        flush();
+        I* target = indices + at;
+        at += counts[i];
+        if (kinds_[i] == row_empty) continue;
+        if (unsorted_) {
+          places = fill_met(i, target, worker, kinds_[i] == row_placed, places);
+          continue;
+        }
+        collect(i, worker);
+        const auto write = [&](int64_t column) { *target++ = static_cast<I>(column); };
+        if (kinds_[i] == row_placed) {
+          worker.columns.rank(write);
+          places = note_places(i, worker.columns, places);
+          worker.columns.clear();
+        } else {
+          worker.columns.drain(write);
         }
       }
+      flush();
+      if (streamed) stream_fence();
     });
     counts_ = Buffer();
   }
 
-  uint16_t* note_places(int64_t i, const I* columns, int64_t count, Worker& worker, uint16_t* places) const {
-    const size_t bytes = PlaceTable<I>::bytes_for(count);
-    if (worker.table.size() < bytes) worker.table.resize(bytes);
-    const PlaceTable<I> table(worker.table.data(), columns, 0, count);
+  /// Columns of row i, each once.
+  int64_t count_met(int64_t i, int64_t products, Worker& worker) const {
+    const auto most = static_cast<size_t>(std::min(products, desc_.cols()));
+    if (worker.met.size() < most) worker.met.resize(most);
+    fill_met(i, worker.met.data(), worker, false, nullptr);
+    return worker.met_count;
+  }
+
+  /// Columns of row i in the order in which products meet them; with `places`, the place of each product too.
+  uint16_t* fill_met(int64_t i, I* target, Worker& worker, bool with_places, uint16_t* places) const {
+    if (with_places && worker.place.empty()) worker.place.resize(static_cast<size_t>(desc_.cols()));
+    const auto row = left_.row(i);
+    int64_t count = 0;
+    for (int64_t k = 0; k < row.size(); ++k)
+      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q) {
+        const int64_t column = B_.column(q);
+        if (worker.columns.add(column)) {
+          if (with_places) worker.place[static_cast<size_t>(column)] = static_cast<uint16_t>(count);
+          target[count++] = static_cast<I>(column);
+        }
+        if (with_places) *places++ = worker.place[static_cast<size_t>(column)];
+      }
+    for (int64_t p = 0; p < count; ++p) worker.columns.forget(target[p]);
+    worker.met_count = count;
+    return places;
+  }
+
+  uint16_t* note_places(int64_t i, const ColumnSet& columns, uint16_t* places) const {
     const auto row = left_.row(i);
     for (int64_t k = 0; k < row.size(); ++k)
       for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
-        *places++ = static_cast<uint16_t>(table.find(B_.column(q)));
+        *places++ = static_cast<uint16_t>(columns.place(B_.column(q)));
     return places;
   }
+
+  static constexpr size_t block_bytes = 8192;
+  static constexpr int64_t fewest_products = 16384;  // of a chunk: less is not worth a thread
 
   Queue& queue_;
   const Desc& desc_;
@@ -286,7 +369,11 @@ class HostSymbolic {
   std::optional<B> mask_;
   HostPlan plan_;
   int32_t* kinds_ = nullptr;
-  Buffer counts_;
+  std::optional<ColumnBlocks<I, O>> blocks_;
+  bool unsorted_ = false;
+  int64_t free_products_ = 0;    // of the rows without a class
+  Buffer counts_;                // I: columns of the rows without a class
+  std::vector<int64_t> starts_;  // where the chunks' entries begin
 };
 
 }  // namespace kkc::spgemm

@@ -32,7 +32,7 @@ class State final : public PlanState {
   std::unique_ptr<Kernel> kernel;
   Operand A, B;
   size_t total_bytes = 0;  // the kernel's workspace and the gathered values
-  bool masked = false, device_scalars = false;
+  bool masked = false, device_scalars = false, checked = false;
 };
 
 /// mask: null for none.
