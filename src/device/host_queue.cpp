@@ -48,7 +48,7 @@ std::string processor_name() {
 }
 
 /// Large arrays ask for huge pages: gathers from them otherwise wait for the page tables (1.3x on random columns).
-constexpr size_t huge_page = size_t{1} << 21, huge_from = 2 * huge_page;
+constexpr size_t huge_page = size_t{1} << 21, huge_from = huge_page;
 
 constexpr std::align_val_t alignment_for(size_t bytes) {
   return std::align_val_t{bytes >= huge_from ? huge_page : memory_alignment};
