@@ -17,6 +17,10 @@ std::vector<TwoPhases> spadd(const SpaddProblem& p);
 extern template std::vector<TwoPhases> spadd<float>(const SpaddProblem&);
 extern template std::vector<TwoPhases> spadd<double>(const SpaddProblem&);
 template <class T>
+std::vector<SpgemmEntrant> spgemm(const SpgemmProblem& p);
+extern template std::vector<SpgemmEntrant> spgemm<float>(const SpgemmProblem&);
+extern template std::vector<SpgemmEntrant> spgemm<double>(const SpgemmProblem&);
+template <class T>
 std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem& p);
 extern template std::vector<SpgemmEntrant> spgemm_jacobi<float>(const JacobiProblem&);
 extern template std::vector<SpgemmEntrant> spgemm_jacobi<double>(const JacobiProblem&);
@@ -72,6 +76,17 @@ class KokkosKernels final : public Peer {
     require_default_instance(p.threads);
     if (p.scalar == KKC_TYPE_F32) return kokkos_kernels::spadd<float>(p);
     if (p.scalar == KKC_TYPE_F64) return kokkos_kernels::spadd<double>(p);
+    throw NotTaken(two_types);
+  }
+
+  std::vector<SpgemmEntrant> spgemm(const SpgemmProblem& p) override {
+    for (const kkc_index_pair_t index : {p.A.index, p.B.index, p.index_c})
+      if (index != KKC_INDEX_32_32) throw NotTaken("this adapter holds 32-bit indices only");
+    if (p.A.base != 0 || p.B.base != 0) throw NotTaken("indices start at 0");
+    if (p.op_a != KKC_OP_NONE || p.op_b != KKC_OP_NONE) throw NotTaken("multiplies no transpose");
+    require_default_instance(p.threads);
+    if (p.scalar == KKC_TYPE_F32) return kokkos_kernels::spgemm<float>(p);
+    if (p.scalar == KKC_TYPE_F64) return kokkos_kernels::spgemm<double>(p);
     throw NotTaken(two_types);
   }
 
