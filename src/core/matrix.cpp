@@ -124,7 +124,16 @@ std::shared_ptr<Matrix> Matrix::create(const Context& context, const CsrRef& siz
 }
 
 void Matrix::allocate(const Context& context, Space space) {
-  if (!offsets_) offsets_ = std::make_shared<Buffer>(context.memory(), space, ref_.rows == 0 ? 0 : offsets_bytes(ref_));
+  if (!offsets_) {
+    auto offsets = std::make_shared<Buffer>(context.memory(), space, offsets_bytes(ref_));
+    if (ref_.rows == 0) {  // what is copied or planned may have none
+      const int64_t wide = ref_.base;
+      const bool is_wide = offset_size(ref_.pair) == 8;
+      copy_and_wait(context.queue(), offsets->data(), is_wide ? static_cast<const void*>(&wide) : &ref_.base,
+                    offset_size(ref_.pair));
+    }
+    offsets_ = std::move(offsets);
+  }
   if (!indices_) indices_ = std::make_shared<Buffer>(context.memory(), space, indices_bytes(ref_));
   values_ = Buffer(context.memory(), space, values_bytes(ref_));
   own_arrays();
@@ -143,7 +152,7 @@ std::shared_ptr<Matrix> Matrix::copy_of_host(const Context& context, const CsrRe
   std::shared_ptr<Matrix> matrix(new Matrix(context, arrays));
   matrix->allocate(context, own_space(context.device()));
   Queue& queue = context.queue();
-  copy_and_wait(queue, matrix->offsets_->data(), arrays.offsets, matrix->offsets_->bytes());
+  if (arrays.rows > 0) copy_and_wait(queue, matrix->offsets_->data(), arrays.offsets, matrix->offsets_->bytes());
   copy_and_wait(queue, matrix->indices_->data(), arrays.indices, matrix->indices_->bytes());
   copy_and_wait(queue, matrix->values_.data(), arrays.values, matrix->values_.bytes());
   return matrix;
@@ -160,7 +169,7 @@ std::shared_ptr<Matrix> Matrix::take(const Context& context, HostCsr&& made) {
   }
   matrix->allocate(context, Space::device);
   Queue& queue = context.queue();
-  copy_and_wait(queue, matrix->offsets_->data(), made.offsets.data(), matrix->offsets_->bytes());
+  if (made.rows > 0) copy_and_wait(queue, matrix->offsets_->data(), made.offsets.data(), matrix->offsets_->bytes());
   copy_and_wait(queue, matrix->indices_->data(), made.indices.data(), matrix->indices_->bytes());
   copy_and_wait(queue, matrix->values_.data(), made.values.data(), matrix->values_.bytes());
   return matrix;

@@ -40,6 +40,24 @@ TEST_CASE("plan_output: both ways give the same pattern, in either base", "[plan
   });
 }
 
+TEST_CASE("plan_output: a matrix without rows has the one offset too", "[plan_output]") {
+  for_all_types("transpose", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
+    const Context ctx(device);
+    HostCsr<T> A;
+    A.rows = 7;
+    A.offsets.assign(8, 0);
+    const DeviceCsr<T> A_device(ctx, A, pair, 1);
+    for (const int32_t base : {0, 1}) {
+      Plan plan;
+      ok(kkc_transpose_plan(ctx, KKC_OP_TRANSPOSE, A_device, pair, Options("{\"base\": " + std::to_string(base) + "}"),
+                            plan.out()));
+      Matrix made;
+      ok(kkc_plan_create_output(plan, made.out()));
+      CHECK(download<T>(ctx, made).offsets == std::vector<int64_t>{0});
+    }
+  });
+}
+
 TEST_CASE("plan_output: what does not fit the planned output is refused", "[plan_output]") {
   for (const kkc_device_t device : devices()) {
     if (!supported(device, "transpose", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;

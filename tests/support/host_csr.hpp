@@ -209,8 +209,8 @@ HostCsr<T> download(const Context& ctx, const kkc_matrix_t* matrix) {
     for (int64_t& e : to) e -= base;
     return to;
   };
-  A.offsets =
-      A.rows > 0 ? widened(offsets, static_cast<size_t>(A.rows) + 1, pair != KKC_INDEX_32_32) : std::vector<int64_t>{0};
+  A.offsets = offsets != nullptr ? widened(offsets, static_cast<size_t>(A.rows) + 1, pair != KKC_INDEX_32_32)
+                                 : std::vector<int64_t>{};
   A.indices = widened(indices, static_cast<size_t>(nnz), pair == KKC_INDEX_64_64);
   A.values.resize(static_cast<size_t>(nnz));
   if (nnz > 0 && values != nullptr) ok(kkc_copy(ctx, A.values.data(), values, A.values.size() * sizeof(T), direction));
