@@ -69,16 +69,21 @@ struct JacobiCase {
   bool given, device_scalars;
 };
 
+const std::string not_taken = "not taken";
+
 template <class T>
 std::string wrong(const Context& ctx, const JacobiCase<T>& c, HostCsr<T> A, HostCsr<T> B, Random& random) {
   new_values(random, A);
   B.values = random_vector<T>(random, B.values.size());
   DeviceCsr<T> A_device(ctx, A, c.pair, c.base), B_device(ctx, B, c.pair, 1 - c.base);
   Plan plan;
-  ok(kkc_spgemm_jacobi_plan(ctx, A_device, B_device, c.pair_c,
-                            Options("{\"implementation\": \"" + c.implementation + "\", \"scalars\": \"" +
-                                    (c.device_scalars ? "device" : "host") + "\"}"),
-                            plan.out()));
+  const kkc_status_t planned =
+      kkc_spgemm_jacobi_plan(ctx, A_device, B_device, c.pair_c,
+                             Options("{\"implementation\": \"" + c.implementation + "\", \"scalars\": \"" +
+                                     (c.device_scalars ? "device" : "host") + "\"}"),
+                             plan.out());
+  if (planned == KKC_STATUS_NOT_SUPPORTED && c.implementation == "host_aggregates") return not_taken;
+  ok(planned);
   Matrix C;
   ok(kkc_plan_create_output(plan, C.out()));
   for (int repeat = 0; repeat < 2; ++repeat) {
@@ -101,6 +106,24 @@ std::string wrong(const Context& ctx, const JacobiCase<T>& c, HostCsr<T> A, Host
     if (!text.empty()) return text;
   }
   return {};
+}
+
+HostCsr<double> identity(int64_t n) {
+  HostCsr<double> I;
+  I.rows = I.cols = n;
+  for (int64_t i = 0; i < n; ++i) {
+    I.indices.push_back(i);
+    I.offsets.push_back(i + 1);
+  }
+  I.values.assign(static_cast<size_t>(n), 1.0);
+  return I;
+}
+
+template <class T>
+bool has_long_row(const HostCsr<T>& B) {
+  for (size_t i = 0; i + 1 < B.offsets.size(); ++i)
+    if (B.offsets[i + 1] - B.offsets[i] > 1) return true;
+  return B.cols > B.rows;
 }
 
 std::vector<std::string> implementations(kkc_device_t device) {
@@ -137,8 +160,41 @@ TEST_CASE("spgemm_jacobi: every implementation gives what host loops give", "[sp
           const HostCsr<T> A = with_diagonal<T>(random, shape, n);
           const HostCsr<T> B =
               random_csr<T>(random, all_shapes[random() % std::size(all_shapes)], n, random_int(random, 1, 60));
-          CHECK(wrong(ctx, c, A, B, random) == "");
+          const std::string text = wrong(ctx, c, A, B, random);
+          if (text == not_taken)
+            CHECK(has_long_row(B));
+          else
+            CHECK(text == "");
         }
+  });
+}
+
+TEST_CASE("spgemm_jacobi: aggregates of one to thousands of rows", "[spgemm_jacobi]") {
+  const auto seed = std::random_device{}();
+  Random random(seed);
+  for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
+    const Context ctx(device, device == KKC_DEVICE_OPENMP ? R"({"threads": 3})" : "");
+    for (const std::string& implementation : implementations(device))
+      for (const Shape shape :
+           {Shape::few, Shape::stencil, Shape::dense_row, Shape::unsorted_duplicates, Shape::blocks})
+        for (const int64_t size : {1, 3, 27, 4000})
+          for (const bool full : {true, false}) {
+            const int64_t n = random_int(random, 1500, 4000), cols = (n + size - 1) / size;
+            HostCsr<T> B;
+            B.rows = n;
+            B.cols = cols;
+            for (int64_t row = 0; row < n; ++row) {
+              if (full || random() % 4 != 0)
+                B.indices.push_back(size == 3 ? random_int(random, 0, cols - 1) : row / size);
+              B.offsets.push_back(B.nnz());
+            }
+            B.values.resize(B.indices.size());
+            const JacobiCase<T> c{implementation,    pair, pair, static_cast<int32_t>(random() % 2),
+                                  random() % 2 == 0, false};
+            INFO("seed " << seed << ' ' << implementation << ' ' << name(shape) << ' ' << n << " rows, aggregates of "
+                         << size << " full " << full);
+            CHECK(wrong(ctx, c, with_diagonal<T>(random, shape, n), B, random) == "");
+          }
   });
 }
 
@@ -154,16 +210,16 @@ TEST_CASE("spgemm_jacobi: a zero diagonal is a zero pivot of its row", "[spgemm_
         if (p >= A.offsets[static_cast<size_t>(row)] && p < A.offsets[static_cast<size_t>(row) + 1] &&
             A.indices[static_cast<size_t>(p)] == row)
           A.values[static_cast<size_t>(p)] = 0;
-    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0), unit(ctx, identity(40), KKC_INDEX_32_32, 0);
     for (const std::string& implementation : implementations(device)) {
       INFO(name(device) << ' ' << implementation);
       Plan plan;
-      ok(kkc_spgemm_jacobi_plan(ctx, A_device, A_device, KKC_INDEX_32_32,
+      ok(kkc_spgemm_jacobi_plan(ctx, A_device, unit, KKC_INDEX_32_32,
                                 Options("{\"implementation\": \"" + implementation + "\"}"), plan.out()));
       Matrix C;
       ok(kkc_plan_create_output(plan, C.out()));
       const double omega = 0.5;
-      const kkc_status_t status = kkc_spgemm_jacobi_execute(plan, &omega, nullptr, A_device, A_device, C);
+      const kkc_status_t status = kkc_spgemm_jacobi_execute(plan, &omega, nullptr, A_device, unit, C);
       int64_t where = -1, count = -1;
       if (native_space(ctx) == KKC_SPACE_HOST) {
         CHECK(status == KKC_STATUS_ZERO_PIVOT);
@@ -177,7 +233,7 @@ TEST_CASE("spgemm_jacobi: a zero diagonal is a zero pivot of its row", "[spgemm_
       CHECK(kkc_plan_check(plan, &where, &count) == KKC_STATUS_SUCCESS);
       const Array<double> ones(ctx, std::vector<double>(40, 1.0));
       const View dinv = wrap(ctx, ones.data(), {40});
-      CHECK(kkc_spgemm_jacobi_execute(plan, &omega, dinv, A_device, A_device, C) == KKC_STATUS_SUCCESS);
+      CHECK(kkc_spgemm_jacobi_execute(plan, &omega, dinv, A_device, unit, C) == KKC_STATUS_SUCCESS);
       CHECK(kkc_plan_check(plan, &where, &count) == KKC_STATUS_SUCCESS);
     }
   }
@@ -194,7 +250,8 @@ TEST_CASE("spgemm_jacobi: bad operands are refused with a sentence", "[spgemm_ja
     for (int64_t p = A.offsets[12]; p < A.offsets[13]; ++p)
       if (A.indices[static_cast<size_t>(p)] == 12) holed.indices[static_cast<size_t>(p)] = 13;
     const DeviceCsr<double> good(ctx, A, KKC_INDEX_32_32, 0), flat(ctx, wide, KKC_INDEX_32_32, 0),
-        hole(ctx, holed, KKC_INDEX_32_32, 1), other(ctx, A, KKC_INDEX_32_32, 0);
+        hole(ctx, holed, KKC_INDEX_32_32, 1), other(ctx, A, KKC_INDEX_32_32, 0),
+        unit(ctx, identity(30), KKC_INDEX_32_32, 0);
     const DeviceCsr<float> single(ctx, random_csr<float>(random, Shape::few, 30, 4), KKC_INDEX_32_32, 0);
     const auto plan_of = [&](kkc_matrix_t* a, kkc_matrix_t* b, const std::string& options = "{}",
                              kkc_index_pair_t pair = KKC_INDEX_32_32) {
@@ -212,8 +269,12 @@ TEST_CASE("spgemm_jacobi: bad operands are refused with a sentence", "[spgemm_ja
     CHECK(plan_of(good, good, R"({"product": "fastest"})") == KKC_STATUS_NOT_SUPPORTED);
     for (const std::string& implementation : implementations(device)) {
       INFO(implementation);
-      CHECK(plan_of(hole, good, "{\"implementation\": \"" + implementation + "\"}") == KKC_STATUS_INVALID_ARGUMENT);
+      CHECK(plan_of(hole, unit, "{\"implementation\": \"" + implementation + "\"}") == KKC_STATUS_INVALID_ARGUMENT);
       CHECK_THAT(kkc_last_error(), Catch::Contains("no diagonal entry in row 12 "));
+    }
+    if (native_space(ctx) == KKC_SPACE_HOST) {
+      CHECK(plan_of(good, good, R"({"implementation": "host_aggregates"})") == KKC_STATUS_NOT_SUPPORTED);
+      CHECK_THAT(kkc_last_error(), Catch::Contains("B has rows of several entries"));
     }
 
     Plan plan;

@@ -1,29 +1,15 @@
 // spgemm_jacobi, host_fused: spgemm's host kernel over rows whose factors are those of I - omega D^-1 A, computed as
 // they are used; nothing of A's size is written.
-#include <atomic>
-
 #include "core/dispatch.hpp"
 #include "ops/spgemm/spgemm_host_numeric.hpp"
 #include "ops/spgemm_jacobi/spgemm_jacobi.hpp"
+#include "ops/spgemm_jacobi/spgemm_jacobi_first_row.hpp"
 #include "ops/spgemm_jacobi/spgemm_jacobi_row.hpp"
 
 namespace kkc::spgemm_jacobi {
 namespace {
 
 using spgemm::LeftPattern;
-
-/// The first row in which a diagonal is zero.
-class FirstRow {
- public:
-  void note(int64_t row) const {
-    int64_t known = row_.load(std::memory_order_relaxed);
-    while (row < known && !row_.compare_exchange_weak(known, row)) continue;
-  }
-  int64_t value() const { return row_.load(); }
-
- private:
-  mutable std::atomic<int64_t> row_{INT64_MAX};
-};
 
 template <class E, class I, class O>
 struct JacobiRows {
@@ -92,8 +78,7 @@ class FusedKernel final : public Kernel {
     const E one = plus_one(E{}), zero{};
     const spgemm::Args product{{&one, false}, {&zero, false}, args.A, args.B, args.C, args.workspace};
     spgemm::HostNumeric<E, I, O, Rows>(plan_, output_, left, product, workspace_).run(queue);
-    require(zeros.value() == INT64_MAX, KKC_STATUS_ZERO_PIVOT, "A's diagonal is zero in row ", zeros.value(),
-            " (counted from 0), expected another value or D^-1 in dinv");
+    refuse_zero_diagonal(zeros);
   }
 
   OutputPattern& output() override { return output_; }
