@@ -95,12 +95,11 @@ class AggregatesKernel final : public Kernel {
     for (int64_t chunk = 0; chunk <= chunks; ++chunk) first_.push_back(A.first_row(chunks, chunk));
     std::vector<Found> found(static_cast<size_t>(chunks));
     const FirstRow missing;
-    std::vector<std::vector<uint32_t>> places(static_cast<size_t>(queue.concurrency()));
-    spgemm::deal(queue, chunks, [&](int64_t worker, int64_t chunk) {
-      auto& mine = places[static_cast<size_t>(worker)];
-      if (mine.empty()) mine.assign(static_cast<size_t>(B.cols), none<uint32_t>);
-      const int64_t bad =
-          find(A, B, first_row(chunk), first_row(chunk + 1), mine.data(), found[static_cast<size_t>(chunk)]);
+    std::vector<Worker> workers(static_cast<size_t>(queue.concurrency()));
+    spgemm::deal(queue, chunks, [&](int64_t id, int64_t chunk) {
+      Worker& worker = workers[static_cast<size_t>(id)];
+      if (worker.places.empty()) worker.places.assign(static_cast<size_t>(B.cols), none<uint32_t>);
+      const int64_t bad = find(A, B, first_row(chunk), first_row(chunk + 1), worker, found[static_cast<size_t>(chunk)]);
       if (bad >= 0) missing.note(bad);
     });
     refuse_missing(desc.product.A, missing.value());
@@ -133,54 +132,90 @@ class AggregatesKernel final : public Kernel {
 
   int64_t first_row(int64_t chunk) const { return first_[static_cast<size_t>(chunk)]; }
 
-  /// Returns the first row without a diagonal entry, or -1. places[column]: none before and after.
-  int64_t find(const Pattern& A, const Pattern& B, int64_t first, int64_t last, uint32_t* places, Found& found) const {
-    const auto aggregate = [&](int64_t j) {
-      return full_ ? B.column(j) : B.begin(j) < B.end(j) ? B.column(B.begin(j)) : -1;
-    };
-    std::vector<I> columns;
+  /// A row's columns, its marks, and what they follow from: the aggregates of B's own row and of A's entries, relative
+  /// to the first of them. On grids a few such rows come again and again.
+  struct Known {
+    std::vector<int64_t> from, columns;
+    std::vector<std::byte> marks;
+  };
+  static constexpr size_t known_rows = 256;
+  static constexpr int64_t longest_known = 256;
+
+  /// What a thread works with.
+  struct Worker {
+    std::vector<uint32_t> places;     // of columns; none between two rows
+    std::vector<int64_t> aggregates;  // of B's own row and of A's entries; -1: no entry
+    std::vector<Known> known = std::vector<Known>(known_rows);
+    Known one;  // a row that is not kept
+  };
+
+  /// Returns the first row without a diagonal entry, or -1.
+  int64_t find(const Pattern& A, const Pattern& B, int64_t first, int64_t last, Worker& worker, Found& found) const {
     for (int64_t i = first; i < last; ++i) {
-      columns.clear();
+      const int64_t begin = A.begin(i), n = A.end(i) - begin;
+      worker.aggregates.resize(static_cast<size_t>(n) + 1);
+      int64_t* const aggregates = worker.aggregates.data();
+      const auto aggregate = [&](int64_t j) {
+        return full_ ? B.column(j) : B.begin(j) < B.end(j) ? B.column(B.begin(j)) : -1;
+      };
+      aggregates[0] = aggregate(i);
       bool diagonal = false;
-      for (int64_t p = A.begin(i), end = A.end(i); p < end; ++p) {
-        diagonal |= A.column(p) == i;
-        const int64_t g = aggregate(A.column(p));
-        if (g < 0) continue;
-        ++found.products;
-        if (places[g] != none<uint32_t>) continue;
-        places[g] = 0;
-        columns.push_back(static_cast<I>(g));
+      for (int64_t k = 0; k < n; ++k) {
+        const int64_t j = A.column(begin + k);
+        diagonal |= j == i;
+        aggregates[k + 1] = aggregate(j);
       }
       if (!diagonal) return i;
-      std::sort(columns.begin(), columns.end());
-      for (size_t place = 0; place < columns.size(); ++place) places[columns[place]] = static_cast<uint32_t>(place);
-      const auto mark = [&](int64_t j) {
-        const int64_t g = aggregate(j);
-        return g < 0 ? none<uint32_t> : places[g];
-      };
-      const auto m = static_cast<int64_t>(columns.size()), n = A.end(i) - A.begin(i);
-      const size_t each = m == 0 ? 0 : mark_bytes<E>(m), at = found.marks.size();
-      found.marks.resize(at + each * static_cast<size_t>(n + 1));
-      std::byte* to = found.marks.data() + at;
-      const auto write = [&](auto number) {
-        std::memcpy(to, &number, sizeof number);
-        to += sizeof number;
-      };
-      const auto write_all = [&](const auto& as_mark) {
-        write(as_mark(mark(i)));
-        for (int64_t p = A.begin(i), end = A.end(i); p < end; ++p) write(as_mark(mark(A.column(p))));
-      };
-      if (each == 1)
-        write_all([](uint32_t place) { return static_cast<uint8_t>(place == none<uint32_t> ? 0 : 1 << place); });
-      else if (each == 2)
-        write_all([](uint32_t place) { return static_cast<uint16_t>(place); });
-      else if (each == 4)
-        write_all([](uint32_t place) { return place; });
-      found.counts.push_back(static_cast<uint32_t>(m));
-      found.columns.insert(found.columns.end(), columns.begin(), columns.end());
-      for (const I g : columns) places[g] = none<uint32_t>;
+      // Rows of B without an entry have no distance to others.
+      const bool shifted = full_ && n <= longest_known;
+      const int64_t origin = shifted ? aggregates[0] : 0;
+      Known* row = &worker.one;
+      if (shifted) {
+        uint64_t hash = 0;
+        for (int64_t k = 0; k <= n; ++k) {
+          aggregates[k] -= origin;
+          hash = (hash ^ static_cast<uint64_t>(aggregates[k])) * 0x9e3779b97f4a7c15u;
+        }
+        row = &worker.known[(hash >> 48) % known_rows];
+      }
+      if (!shifted || row->from != worker.aggregates) describe_row(worker, origin, *row);
+      for (int64_t k = 0; k <= n; ++k) found.products += k > 0 && aggregates[k] + origin >= 0 ? 1 : 0;
+      const size_t at = found.columns.size();
+      found.columns.resize(at + row->columns.size());
+      for (size_t p = 0; p < row->columns.size(); ++p) found.columns[at + p] = static_cast<I>(row->columns[p] + origin);
+      found.marks.insert(found.marks.end(), row->marks.begin(), row->marks.end());
+      found.counts.push_back(static_cast<uint32_t>(row->columns.size()));
     }
     return -1;
+  }
+
+  /// The row of worker.aggregates, which count from `origin`.
+  static void describe_row(Worker& worker, int64_t origin, Known& row) {
+    row.from = worker.aggregates;
+    row.columns.clear();
+    uint32_t* const places = worker.places.data() + origin;
+    for (const int64_t g : row.from) {
+      if (g + origin < 0 || places[g] != none<uint32_t>) continue;
+      places[g] = 0;
+      row.columns.push_back(g);
+    }
+    std::sort(row.columns.begin(), row.columns.end());
+    for (size_t place = 0; place < row.columns.size(); ++place)
+      places[row.columns[place]] = static_cast<uint32_t>(place);
+    const size_t each = row.columns.empty() ? 0 : mark_bytes<E>(static_cast<int64_t>(row.columns.size()));
+    row.marks.resize(each * row.from.size());
+    std::byte* to = row.marks.data();
+    for (const int64_t g : row.from) {
+      const uint32_t place = g + origin < 0 ? none<uint32_t> : places[g];
+      const auto narrow = static_cast<uint16_t>(place);
+      const auto mask = static_cast<uint8_t>(place < lanes ? 1u << place : 0);
+      const void* mark = &place;
+      if (each == 1) mark = &mask;
+      if (each == 2) mark = &narrow;
+      std::memcpy(to, mark, each);
+      to += each;
+    }
+    for (const int64_t g : row.columns) places[g] = none<uint32_t>;
   }
 
   /// C's pattern and the marks from those of the chunks.
