@@ -570,9 +570,9 @@ KKC_API kkc_status_t kkc_spgemm_jacobi_plan(kkc_context_t *ctx, const kkc_matrix
  * values are not read either. omega is of the element type (host memory, device memory under scalars = device). dinv:
  * the diagonal of D^-1 as a vector of A's element type (rank 1, any stride, in memory that the device reads), or NULL:
  * from A's diagonal. A zero diagonal is then KKC_STATUS_ZERO_PIVOT with its row: from this call on hosts, from
- * kkc_plan_check on GPUs (the first row, and how many). C's values overlap neither A's nor B's. On GPUs c64 and c128
- * arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from the plan. Never allocates; blocks on
- * hosts, on a GPU only enqueues. Since 0.1.0. */
+ * kkc_plan_check on GPUs (the first row, and how many); where C has no entries nothing is read. C's values overlap
+ * neither A's nor B's. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs
+ * from the plan. Never allocates; blocks on hosts, on a GPU only enqueues. Since 0.1.0. */
 KKC_API kkc_status_t kkc_spgemm_jacobi_execute(kkc_plan_t *plan, const void *omega, const kkc_view_t *dinv,
                                                const kkc_matrix_t *A, const kkc_matrix_t *B, kkc_matrix_t *C);
 
