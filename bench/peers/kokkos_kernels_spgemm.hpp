@@ -34,14 +34,9 @@ class Product {
   }
 
   SparseOperand result() const {
-    return {p_.A.rows,
-            p_.B.cols,
-            static_cast<int64_t>(indices_.extent(0)),
-            KKC_INDEX_32_32,
-            0,
-            offsets_.data(),
-            indices_.data(),
-            values_.data()};
+    return {
+        p_.A.rows,       p_.B.cols,     static_cast<int64_t>(indices_.extent(0)), KKC_INDEX_32_32, 0, offsets_.data(),
+        indices_.data(), values_.data()};
   }
 
  private:
