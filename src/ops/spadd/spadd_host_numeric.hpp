@@ -25,6 +25,9 @@ E conjugated(const E& e, bool conjugate) {
     return {e.re, conjugate ? -e.im : e.im};
 }
 
+/// Room for the values that a word of entries takes, and for what a vector reads behind them.
+inline constexpr int buffered = 64 + 16;
+
 /// Values in the order in which they are added.
 template <class E>
 class InOrder {
@@ -33,9 +36,12 @@ class InOrder {
       : next_(values + from), end_(values + count), conjugate_(conjugate) {}
   E take() { return conjugated(*next_++, conjugate_); }
   void skip() { ++next_; }
-  const E* data() const { return next_; }
-  int64_t left() const { return end_ - next_; }
-  void advance(int n) { next_ += n; }
+  /// The next n <= 64, where whole vectors can be read: in `buffer` near the end of the array.
+  const E* next(int n, E* buffer) {
+    const E* const from = next_;
+    next_ += n;
+    return end_ - from >= buffered ? from : std::copy(from, next_, buffer) - n;
+  }
 
  private:
   const E *next_, *end_;
@@ -51,15 +57,26 @@ class Mapped {
       : values_(values), positions_(positions), starts_(starts), next_(from), conjugate_(conjugate) {}
   E take() {
     const int64_t k = next_++;
-    if (starts_ == nullptr) return conjugated(values_[positions_[k]], conjugate_);
-    E sum{};
-    for (O p = starts_[k]; p < starts_[k + 1]; ++p)
-      sum = plus(sum, conjugated(values_[positions_ == nullptr ? p : positions_[p]], conjugate_));
-    return sum;
+    return starts_ == nullptr ? conjugated(values_[positions_[k]], conjugate_) : sum(k);
   }
   void skip() { ++next_; }
+  const E* next(int n, E* buffer) {
+    if (starts_ == nullptr)
+      for (int k = 0; k < n; ++k) buffer[k] = conjugated(values_[positions_[next_ + k]], conjugate_);
+    else
+      for (int k = 0; k < n; ++k) buffer[k] = sum(next_ + k);
+    next_ += n;
+    return buffer;
+  }
 
  private:
+  E sum(int64_t k) const {
+    E total{};
+    for (O p = starts_[k]; p < starts_[k + 1]; ++p)
+      total = plus(total, conjugated(values_[positions_ == nullptr ? p : positions_[p]], conjugate_));
+    return total;
+  }
+
   const E* values_;
   const O *positions_, *starts_;
   int64_t next_;
@@ -76,7 +93,7 @@ struct Addition {
 
   static constexpr bool vectors =
 #if defined(__AVX512F__)
-      std::is_floating_point_v<E> && std::is_same_v<SourceA, InOrder<E>> && std::is_same_v<SourceB, InOrder<E>>;
+      std::is_floating_point_v<E>;
 #else
       false;
 #endif
@@ -105,8 +122,11 @@ struct Addition {
   /// 64 entries.
   void word(Word w, E* to) {
     if constexpr (vectors) {
-      // Vectors are read whole, so a word near the end of an array is not for them.
-      if (reads_a && reads_b && a.left() >= 64 && b.left() >= 64) return word_of_vectors(w, to);
+      if (reads_a && reads_b) {
+        E buffer_a[buffered], buffer_b[buffered];
+        const E* const from_a = a.next(__builtin_popcountll(w.a), buffer_a);
+        return add_vectors(w, from_a, b.next(__builtin_popcountll(w.b), buffer_b), to);
+      }
     }
     if (w.b == 0 && reads_a) {
       for (int k = 0; k < 64; ++k) to[k] = times(alpha, a.take());
@@ -118,9 +138,8 @@ struct Addition {
   }
 
 #if defined(__AVX512F__)
-  void word_of_vectors(Word w, double* to) {
+  void add_vectors(Word w, const double* from_a, const double* from_b, double* to) const {
     const __m512d factor_a = _mm512_set1_pd(alpha), factor_b = _mm512_set1_pd(beta);
-    const double *from_a = a.data(), *from_b = b.data();
     for (int k = 0; k < 64; k += 8) {
       const auto mask_a = static_cast<__mmask8>(w.a >> k), mask_b = static_cast<__mmask8>(w.b >> k);
       const __m512d x = _mm512_maskz_expand_pd(mask_a, _mm512_loadu_pd(from_a)),
@@ -130,12 +149,9 @@ struct Addition {
       const __m512d scaled = _mm512_maskz_mul_pd(mask_a, factor_a, x);
       _mm512_storeu_pd(to + k, _mm512_mask3_fmadd_pd(factor_b, y, scaled, mask_b));
     }
-    a.advance(__builtin_popcountll(w.a));
-    b.advance(__builtin_popcountll(w.b));
   }
-  void word_of_vectors(Word w, float* to) {
+  void add_vectors(Word w, const float* from_a, const float* from_b, float* to) const {
     const __m512 factor_a = _mm512_set1_ps(alpha), factor_b = _mm512_set1_ps(beta);
-    const float *from_a = a.data(), *from_b = b.data();
     for (int k = 0; k < 64; k += 16) {
       const auto mask_a = static_cast<__mmask16>(w.a >> k), mask_b = static_cast<__mmask16>(w.b >> k);
       const __m512 x = _mm512_maskz_expand_ps(mask_a, _mm512_loadu_ps(from_a)),
@@ -145,8 +161,6 @@ struct Addition {
       const __m512 scaled = _mm512_maskz_mul_ps(mask_a, factor_a, x);
       _mm512_storeu_ps(to + k, _mm512_mask3_fmadd_ps(factor_b, y, scaled, mask_b));
     }
-    a.advance(__builtin_popcountll(w.a));
-    b.advance(__builtin_popcountll(w.b));
   }
 #endif
 };
