@@ -18,13 +18,14 @@ function(kkc_op op)
   set_property(GLOBAL APPEND PROPERTY KKC_MODULE_SOURCES ${arg_MODULE_SOURCES})
 endfunction()
 
-# kkc_impl(<op> <algorithm> DEVICES serial openmp cuda hip [SOURCE file] [RAW] [TRIAL])
+# kkc_impl(<op> <algorithm> DEVICES serial openmp cuda hip [SOURCE file] [RAW] [TRIAL] [PARTS part...])
 # An implementation, in order of priority. RAW: it launches raw GPU kernels only and is compiled without Kokkos' headers.
-# TRIAL: its tests have not run on its device yet, so only builds with KKC_TRIAL hold it. Without SOURCE,
+# TRIAL: its tests have not run on its device yet, so only builds with KKC_TRIAL hold it. PARTS: what takes long to
+# compile, <op>_<algorithm>_<part>.hpp each, defined in a translation unit of its own. Without SOURCE,
 # <op>_<algorithm>.hpp defines template <class Dev> constexpr Implementation <algorithm>(); with SOURCE, that file defines
 # <algorithm>_<device>.
 function(kkc_impl op algorithm)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "RAW;TRIAL" "SOURCE" "DEVICES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "RAW;TRIAL" "SOURCE" "DEVICES;PARTS")
   if(arg_TRIAL AND NOT KKC_TRIAL)
     return()
   endif()
@@ -41,6 +42,7 @@ function(kkc_impl op algorithm)
   foreach(device IN LISTS arg_DEVICES)
     set_property(GLOBAL APPEND PROPERTY KKC_${op}_${device} ${algorithm})
     set_property(GLOBAL PROPERTY KKC_${op}_${algorithm}_${device}_RAW ${arg_RAW})
+    set_property(GLOBAL PROPERTY KKC_${op}_${algorithm}_${device}_PARTS ${arg_PARTS})
     if(arg_SOURCE)
       set_property(GLOBAL PROPERTY KKC_${op}_${algorithm}_${device}_SOURCE ${file})
     endif()
@@ -96,6 +98,16 @@ function(kkc_device_sources result device)
           set(device_header ${device}_tag)
         endif()
         configure_file(${PROJECT_SOURCE_DIR}/cmake/translation_unit.in ${source} @ONLY)
+        get_property(parts GLOBAL PROPERTY KKC_${op}_${algorithm}_${device}_PARTS)
+        foreach(part IN LISTS parts)
+          set(part_source ${folder}/${op}_${algorithm}_${part}_${device}.${extension})
+          kkc_write(${part_source}
+"// Written by cmake/kkc_registry.cmake.
+#include \"device/${device_header}.hpp\"
+#include \"ops/${op}/${op}_${algorithm}_${part}.hpp\"
+")
+          list(APPEND sources ${part_source})
+        endforeach()
       endif()
       list(APPEND sources ${source})
       list(APPEND names ${entry})

@@ -10,7 +10,7 @@ namespace kkc::spgemm::gpu_parts {
 template <class Left, class T, class I>
 class Numeric {
  public:
-  Numeric(Queue& queue, Found found, int64_t nnz_a) : found_(std::move(found)) {
+  Numeric(Queue& queue, Found found, int64_t nnz_a) : found_(std::move(found)), room_(shared_room(queue)) {
     mean_ = lanes_log2_for(found_.products, nnz_a, 3);
     each_kernel({}, {}, {},
                 [&]<class F>(const F&, int64_t, int, size_t shared_bytes) { gpu::prepare<F>(queue, shared_bytes); });
@@ -40,8 +40,10 @@ class Numeric {
       if (found_.classes > 0) {
         if (found_.longest <= thread_rows_longest && mean_ <= 4) {
           using F = ThreadRows<Left, T, I>;
-          go(F{A, B, C, lists, found_.output.rows, found_.longest}, (found_.output.rows + F::threads - 1) / F::threads,
-             F::threads, F::shared_bytes(found_.longest));
+          const auto bytes = [&](int block) { return F::shared_bytes(block, found_.longest); };
+          const int block = block_of(F::threads, bytes);
+          go(F{A, B, C, lists, found_.output.rows, found_.longest}, (found_.output.rows + block - 1) / block, block,
+             bytes(block));
         } else {
           subgroups<true>(A, B, C, lists, columns, nullptr, found_.output.rows, found_.longest, go);
         }
@@ -72,9 +74,18 @@ class Numeric {
     using F = SubgroupRows<Left, T, I, Slots>;
     if (count == 0) return;
     int lanes = mean_;
-    while (lanes < 5 && F::shared_bytes(lanes, places) > 48 * 1024) ++lanes;
+    while (lanes < 5 && F::shared_bytes(F::threads, lanes, places) > 48 * 1024) ++lanes;
+    const auto bytes = [&](int block) { return F::shared_bytes(block, lanes, places); };
+    const int block = block_of(F::threads, bytes);
     go(F{A, B, C, lists, columns, list, pieces, count, lanes, places, found_.distinct},
-       ((count << lanes) + F::threads - 1) / F::threads, F::threads, F::shared_bytes(lanes, places));
+       ((count << lanes) + block - 1) / block, block, bytes(block));
+  }
+
+  /// Threads of a block whose shared memory the device has.
+  template <class Bytes>
+  int block_of(int threads, const Bytes& bytes) const {
+    while (threads > 32 && bytes(threads) > room_) threads /= 2;
+    return threads;
   }
 
   const int32_t* rows_of(int bin) const {
@@ -84,7 +95,8 @@ class Numeric {
   int64_t count_of(int bin) const { return found_.bins[static_cast<size_t>(bin)].count; }
 
   Found found_;
-  int mean_;  // log2 of lanes for B's rows
+  size_t room_;  // of shared memory
+  int mean_;     // log2 of lanes for B's rows
 };
 
 }  // namespace kkc::spgemm::gpu_parts

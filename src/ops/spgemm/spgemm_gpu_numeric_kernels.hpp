@@ -51,15 +51,15 @@ struct ThreadRows {
   int64_t rows;
   int32_t longest;
 
-  static size_t shared_bytes(int32_t longest) {
-    return static_cast<size_t>(threads) * static_cast<size_t>(longest + 1) * sizeof(T);
+  static size_t shared_bytes(int block, int32_t longest) {
+    return static_cast<size_t>(block) * static_cast<size_t>(longest + 1) * sizeof(T);
   }
 
   __device__ void operator()() const {
     extern __shared__ char shared[];
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
     T* const all = reinterpret_cast<T*>(shared) + warp * 32 * (longest + 1);
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * threads + warp * 32, i = first + lane;
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * blockDim.x + warp * 32, i = first + lane;
     if (first >= rows) return;
     const int64_t begin = C.offsets.at(i < rows ? i : rows), end = C.offsets.at(i < rows ? i + 1 : rows);
     const int64_t from = gpu::shuffle_from(begin, 0, 32);
@@ -246,20 +246,22 @@ struct SubgroupRows {
   int32_t places;  // of a subgroup; a power of two without slots
   bool distinct;   // B's rows ascend strictly
 
-  static size_t shared_bytes(int lanes_log2, int32_t places) {
-    const auto groups = static_cast<size_t>(threads >> lanes_log2);
-    return threads * Segments<T>::bytes + groups * (static_cast<size_t>(places) * (sizeof(T) + (Slots ? 0 : 4)));
+  static size_t shared_bytes(int block, int lanes_log2, int32_t places) {
+    const auto groups = static_cast<size_t>(block >> lanes_log2);
+    return static_cast<size_t>(block) * Segments<T>::bytes +
+           groups * (static_cast<size_t>(places) * (sizeof(T) + (Slots ? 0 : 4)));
   }
 
   __device__ void operator()() const {
     extern __shared__ char shared[];
     const int lanes = 1 << lanes_log2, lane = static_cast<int>(threadIdx.x) & (lanes - 1),
-              group = static_cast<int>(threadIdx.x) >> lanes_log2, groups = threads >> lanes_log2;
+              group = static_cast<int>(threadIdx.x) >> lanes_log2, block = static_cast<int>(blockDim.x),
+              groups = block >> lanes_log2;
     Segments<T> s;
     s.segments = reinterpret_cast<Segment*>(shared);
-    s.factors = reinterpret_cast<T*>(s.segments + threads);
-    T* const sums = s.factors + threads + group * places;
-    const HashedKeys table{reinterpret_cast<int32_t*>(s.factors + threads + groups * places) + group * places,
+    s.factors = reinterpret_cast<T*>(s.segments + block);
+    T* const sums = s.factors + block + group * places;
+    const HashedKeys table{reinterpret_cast<int32_t*>(s.factors + block + groups * places) + group * places,
                            static_cast<uint32_t>(places - 1)};
     s.segments += group * lanes;
     s.factors += group * lanes;
@@ -349,7 +351,7 @@ struct SubgroupRows {
 /// word, so that a column's place is counted without searching.
 template <class Left, class T, class I>
 struct RankedPieces {
-  static constexpr int threads = 128, blocks_per_sm = 4;
+  static constexpr int threads = sizeof(T) <= 8 ? 128 : 64, blocks_per_sm = 4;
   static constexpr int32_t capacity = 768;  // entries of a piece
   static constexpr int32_t words = 768;     // of 64 columns
   Left A;
@@ -421,16 +423,17 @@ struct RankedPieces {
       if (distinct) segment = cut_to(B, segment, base, high);
       // Empty ones are left out.
       const uint32_t some = gpu::ballot32(segment.count > 0);
+      const int used = __popc(some);
       if (segment.count > 0) {
         const int to = __popc(some & ((1u << lane) - 1));
         s.segments[to] = segment;
         s.factors[to] = factor;
       }
-      if (lane >= __popc(some)) s.segments[lane].count = 0;
+      if (lane >= used) s.segments[lane].count = 0;
       const int32_t longest = warp_max(segment.count);
       gpu::sync32();
       along(
-          B, s, __popc(some), longest, lane, 32, distinct,
+          B, s, used, longest, lane, 32, distinct,
           [&](int64_t p, int32_t) {
             const I column = B.B.column(p);
             return column < base || column > high ? -1 : static_cast<int32_t>(column - base);

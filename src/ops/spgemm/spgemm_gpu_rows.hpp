@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "core/operands.hpp"
 #include "device/gpu_scalar.hpp"
 #include "device/gpu_warp.hpp"
 
@@ -33,6 +34,12 @@ struct Pattern {
   __device__ int64_t end(int64_t row) const { return offsets.at(row + 1); }
   __device__ I column(int64_t p) const { return columns[p] - static_cast<I>(offsets.base); }
 };
+
+inline Offsets offsets_of(const CsrRef& A) { return {A.offsets, offset_size(A.pair) == 8, A.base}; }
+template <class I>
+Pattern<I> pattern_of(const CsrRef& A) {
+  return {offsets_of(A), static_cast<const I*>(A.indices), A.rows};
+}
 
 struct LeftRow {
   int64_t row, begin;

@@ -28,6 +28,7 @@ struct Problem {
   IndexPair pair;           // of C
   size_t element;           // bytes of a value
   int64_t most_slot_bytes;  // of product slots that the numeric phase may keep; -1: no bound
+  bool sorted;              // C's rows must be; else only those are that the numeric phase cuts
   std::shared_ptr<const Memory> memory;
 
   template <class X>
@@ -69,9 +70,38 @@ inline constexpr int32_t hashed_capacity = 1024, ranked_capacity = 768;
 inline constexpr int32_t heavy_products = 1 << 17;  // from which a row is cut into pieces whatever its length
 inline constexpr int32_t thread_rows_longest = 40;
 inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
-/// Blocks of columns that a row can have at most: bins of the symbolic phase; the last is the bitmaps'.
-inline constexpr BinLimits symbolic_limits{{0, 24, 96, 384, 1536, 6144, 0x7fffffff}, 7};
 
+/// Bytes of shared memory that a block may have.
+inline size_t shared_room(const Queue& queue) {
+  int bytes = 0;
+  gpu::check(gpu::largest_shared(bytes, queue.device_id()), "reading the shared memory's size");
+  return static_cast<size_t>(bytes);
+}
+inline constexpr size_t large_room = 200 * 1024, least_room = 64 * 1024;
+
+/// How the symbolic phase spends it; 4 KB stay free.
+struct Tables {
+  BinLimits limits;                  // blocks of columns that a row can have at most; the last bin is the bitmaps'
+  int log2[survey_bins];             // places of a bin's table
+  int32_t order_words[survey_bins];  // at most, to put its blocks in order
+  bool slots[survey_bins];           // whether products fit beside
+  int class_log2;
+  int32_t class_order_words, bitmap_words;
+};
+inline constexpr Tables large_tables{{{0, 24, 96, 384, 1536, 6144, 0x7fffffff}, 7},
+                                     {0, 5, 7, 10, 12, 13},
+                                     {0, 0, 0, 1024, 4096, 8192},
+                                     {true, true, true, true, true, true},
+                                     13,
+                                     8192,
+                                     48 * 1024};
+inline constexpr Tables small_tables{{{0, 24, 96, 384, 1536, 3072, 0x7fffffff}, 7},
+                                     {0, 5, 7, 10, 11, 12},
+                                     {0, 0, 0, 1024, 4096, 1024},
+                                     {true, true, true, true, true, false},
+                                     12,
+                                     1024,
+                                     14 * 1024};
 template <class X>
 X read_back(Queue& queue, const void* device) {
   X value;
@@ -107,7 +137,8 @@ void launch_blocks(Queue& queue, int64_t blocks, const F& f, size_t shared_bytes
 template <class Left, class I>
 class Symbolic {
  public:
-  Symbolic(Queue& queue, const Problem<Left, I>& problem) : queue_(queue), p_(problem) {}
+  Symbolic(Queue& queue, const Problem<Left, I>& problem)
+      : queue_(queue), p_(problem), tables_(shared_room(queue) >= large_room ? large_tables : small_tables) {}
 
   Found run() {
     if (!begin()) return std::move(found_);
@@ -162,7 +193,6 @@ class Symbolic {
     int32_t largest, pad;
   };
   static constexpr int64_t columns_room = int64_t{1} << 20, slots_room = int64_t{1} << 22;
-  static constexpr int class_table_log2 = 13, class_order_words = 8192;
 
   State* state() const { return state_.template as<State>(); }
 
@@ -248,8 +278,8 @@ class Symbolic {
                  columns_room,
                  slots_room,
                  &state()->failed};
-    f.table_log2 = class_table_log2;
-    f.order_words = class_order_words;
+    f.table_log2 = tables_.class_log2;
+    f.order_words = tables_.class_order_words;
     launch_blocks(queue_, classes, f, f.shared_bytes());
     counts_ = p_.template array<int32_t>(p_.rows);
     gpu::launch(queue_, survey_blocks(p_.rows), SizesOfClasses::threads, 0,
@@ -304,7 +334,7 @@ class Symbolic {
   void by_size() {
     const Buffer bounds = look_at_rows();
     counts_ = p_.template array<int32_t>(p_.rows);
-    SurveyRows by_bounds{bounds.as<int32_t>(), nullptr, p_.rows, symbolic_limits, 0, 0, nullptr};
+    SurveyRows by_bounds{bounds.as<int32_t>(), nullptr, p_.rows, tables_.limits, 0, 0, nullptr};
     const Survey of_bounds = look(by_bounds);
     Bins bins{};
     Buffer list = place(by_bounds, of_bounds, bins);
@@ -317,8 +347,8 @@ class Symbolic {
     const auto [of_counts, sizes] = survey_counts(bounds);
     const int64_t slot_bytes = 2 * found_.products;
     bool hashes = true;
-    for (int b = 0; b < symbolic_limits.count; ++b)
-      hashes = hashes && (bins[static_cast<size_t>(b)].count == 0 || !takes_bitmap(b));
+    for (int b = 0; b < tables_.limits.count; ++b)
+      hashes = hashes && (bins[static_cast<size_t>(b)].count == 0 || (!takes_bitmap(b) && tables_.slots[b]));
     const bool keeps_slots = hashes && of_counts.largest <= most_slots &&
                              slot_bytes <= static_cast<int64_t>(of_counts.total * p_.element) / 2 &&
                              (p_.most_slot_bytes < 0 || slot_bytes <= p_.most_slot_bytes);
@@ -330,6 +360,7 @@ class Symbolic {
     }
     target.offsets = offsets();
     target.columns = found_.output.indices->template as<I>();
+    if (!p_.sorted) target.any_order = keeps_slots ? INT32_MAX : numeric_limits.upper[hashed_bin - 1];
     rows_of_bins<true>(list, bins, target);
 
     list = Buffer();
@@ -411,19 +442,20 @@ class Symbolic {
       if (takes_bitmap(b))
         bitmap_rows<Fill>(part(b), count(b), target);
       else if (b == 5)
-        block_rows<Fill, 1024>(b, part(b), count(b), target, 8192);
+        block_rows<Fill, 1024>(b, part(b), count(b), target);
       else if (b == 4)
-        block_rows<Fill, 256>(b, part(b), count(b), target, 4096);
+        block_rows<Fill, 256>(b, part(b), count(b), target);
       else
-        block_rows<Fill, 64>(b, part(b), count(b), target, 1024);
+        block_rows<Fill, 64>(b, part(b), count(b), target);
     }
-    subgroup_rows<Fill>(part(2), count(2), target, 5, table_log2[2]);
-    subgroup_rows<Fill>(part(1), count(1), target, 3, table_log2[1]);
+    subgroup_rows<Fill>(part(2), count(2), target, 5, tables_.log2[2]);
+    subgroup_rows<Fill>(part(1), count(1), target, 3, tables_.log2[1]);
   }
   int64_t bitmap_words() const { return (p_.cols + 31) / 32; }
   /// Rows of very many blocks, and of many where the bitmap is as small as the table.
-  bool takes_bitmap(int bin) const { return bin == 6 || (bin >= 4 && bitmap_words() <= int64_t{4} << table_log2[bin]); }
-  static constexpr int table_log2[] = {0, 5, 7, 10, 12, 13, 0};
+  bool takes_bitmap(int bin) const {
+    return bin == 6 || (bin >= 4 && bitmap_words() <= int64_t{4} << tables_.log2[bin]);
+  }
 
   template <bool Fill>
   void subgroup_rows(const int32_t* list, int64_t count, const SymbolicTarget<I>& target, int lanes_log2,
@@ -433,24 +465,23 @@ class Symbolic {
                   F{p_.A, p_.B, list, count, target, lanes_log2, table_log2}, F::shared_bytes(lanes_log2, table_log2));
   }
   template <bool Fill, int Threads>
-  void block_rows(int bin, const int32_t* list, int64_t count, const SymbolicTarget<I>& target,
-                  int64_t most_order_words) {
+  void block_rows(int bin, const int32_t* list, int64_t count, const SymbolicTarget<I>& target) {
     using F = HashRowsBlock<Left, I, Fill ? Phase::fill : Phase::count, Threads>;
     F f{};
     f.A = p_.A;
     f.B = p_.B;
     f.list = list;
     f.target = target;
-    f.table_log2 = table_log2[bin];
-    f.order_words = static_cast<int32_t>((std::min<int64_t>(most_order_words, p_.cols / 1024 + 2) + 1) / 2 * 2);
-    f.most_products = target.slots != nullptr ? symbolic_limits.upper[bin] : 0;
+    f.table_log2 = tables_.log2[bin];
+    f.order_words = static_cast<int32_t>((std::min<int64_t>(tables_.order_words[bin], p_.cols / 1024 + 2) + 1) / 2 * 2);
+    f.most_products = target.slots != nullptr ? tables_.limits.upper[bin] : 0;
     launch_blocks(queue_, count, f, f.shared_bytes());
   }
   template <bool Fill>
   void bitmap_rows(const int32_t* list, int64_t count, const SymbolicTarget<I>& target) {
     const int64_t words = bitmap_words();
     using F = BitmapRows<Left, I, Fill>;
-    constexpr int64_t most = 48 * 1024;
+    const int64_t most = tables_.bitmap_words;
     const int64_t slices = (words + most - 1) / most;
     const int64_t slice = ((words + slices - 1) / slices + F::threads - 1) / F::threads * F::threads;
     launch_blocks(queue_, count, F{p_.A, p_.B, list, target, words, static_cast<int32_t>(slice)},
@@ -499,6 +530,7 @@ class Symbolic {
 
   Queue& queue_;
   const Problem<Left, I>& p_;
+  const Tables& tables_;
   Found found_;
   bool tried_classes_ = false;
   Buffer state_, class_rows_, class_bases_, base_of_, counts_, product_begins_;

@@ -41,7 +41,8 @@ struct SymbolicTarget {
   Offsets offsets;
   I* columns;
   const int64_t* slot_begins;
-  uint16_t* slots;  // null: not kept
+  uint16_t* slots;    // null: not kept
+  int32_t any_order;  // rows of so many columns or fewer may come as the tables have them
 };
 
 template <class I>
@@ -99,13 +100,24 @@ struct HashRowsSubgroup {
       I* const out = mine ? target.columns + target.offsets.at(i) : nullptr;
       constexpr int most = 4;
       int32_t before[most] = {};
-      for (uint32_t s = 0; s < places; ++s) {
-        const uint32_t key = static_cast<uint32_t>(keys[s]);
-        const int32_t columns = __popc(masks[s]);
+      if (target.any_order > 0) {  // no row here is longer
+        int32_t running = 0;
 #pragma unroll
         for (int e = 0; e < most; ++e) {
           const uint32_t t = static_cast<uint32_t>(lane + e * lanes);
-          if (t < places && key < static_cast<uint32_t>(keys[t])) before[e] += columns;
+          const int32_t columns = t < places ? __popc(masks[t]) : 0, inclusive = gpu::subgroup_scan(columns, lanes);
+          before[e] = running + inclusive - columns;
+          running += gpu::shuffle_from(inclusive, lanes - 1, lanes);
+        }
+      } else {
+        for (uint32_t s = 0; s < places; ++s) {
+          const uint32_t key = static_cast<uint32_t>(keys[s]);
+          const int32_t columns = __popc(masks[s]);
+#pragma unroll
+          for (int e = 0; e < most; ++e) {
+            const uint32_t t = static_cast<uint32_t>(lane + e * lanes);
+            if (t < places && key < static_cast<uint32_t>(keys[t])) before[e] += columns;
+          }
         }
       }
 #pragma unroll
@@ -249,7 +261,15 @@ struct HashRowsBlock {
     }
     if constexpr (phase != Phase::count) {
       const int32_t blocks = used;
-      order(table, space, blocks, low, high, sums);
+      bool ordered = true;
+      if constexpr (phase == Phase::fill)
+        ordered = target.offsets.at(i + 1) - target.offsets.at(i) > int64_t{target.any_order};
+      if (ordered) {
+        order(table, space, blocks, low, high, sums);
+      } else {
+        for (int32_t r = thread; r < blocks; r += Threads) space.sorted[r] = space.list[r];
+        __syncthreads();
+      }
       const auto each = [&](const auto& write) {
         int32_t running = 0;
         for (int32_t first = 0; first < blocks; first += Threads) {
