@@ -43,7 +43,14 @@ Found open_library() {
       find(handle, "cusparseDestroyDnMat", f.destroy_dense) &&
       find(handle, "cusparseSpMV_bufferSize", f.spmv_buffer_size) && find(handle, "cusparseSpMV", f.spmv) &&
       find(handle, "cusparseSpMM_bufferSize", f.spmm_buffer_size) &&
-      find(handle, "cusparseSpMM_preprocess", f.spmm_preprocess) && find(handle, "cusparseSpMM", f.spmm);
+      find(handle, "cusparseSpMM_preprocess", f.spmm_preprocess) && find(handle, "cusparseSpMM", f.spmm) &&
+      find(handle, "cusparseSpMatGetSize", f.sparse_size) &&
+      find(handle, "cusparseSpGEMM_createDescr", f.create_product) &&
+      find(handle, "cusparseSpGEMM_destroyDescr", f.destroy_product) &&
+      find(handle, "cusparseSpGEMMreuse_workEstimation", f.product_estimate) &&
+      find(handle, "cusparseSpGEMMreuse_nnz", f.product_nnz) &&
+      find(handle, "cusparseSpGEMMreuse_copy", f.product_copy) &&
+      find(handle, "cusparseSpGEMMreuse_compute", f.product_compute);
   find(handle, "cusparseSpMV_preprocess", f.spmv_preprocess);
   if (!found.complete) found.reason = "this libcusparse.so.12 lacks functions that kkc needs";
   return found;
@@ -145,6 +152,15 @@ void SparseMatrix::set(const CsrRef& A) const {
   check(functions().csr_set_pointers(descriptor_, some(A.offsets), some(A.indices), some(A.values)),
         "cusparseCsrSetPointers");
 }
+
+int64_t SparseMatrix::nnz() const {
+  int64_t rows = 0, cols = 0, nnz = 0;
+  check(functions().sparse_size(descriptor_, &rows, &cols, &nnz), "cusparseSpMatGetSize");
+  return nnz;
+}
+
+Product::Product() { check(functions().create_product(&descriptor_), "cusparseSpGEMM_createDescr"); }
+Product::~Product() { functions().destroy_product(descriptor_); }
 
 Vector::Vector(const DenseRef& v) {
   check(functions().create_vector(&descriptor_, v.extents[0], some(v.data), type_of(v.scalar)), "cusparseCreateDnVec");

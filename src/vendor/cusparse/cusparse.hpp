@@ -33,6 +33,13 @@ struct Library {
   decltype(&cusparseSpMM_bufferSize) spmm_buffer_size;
   decltype(&cusparseSpMM_preprocess) spmm_preprocess;
   decltype(&cusparseSpMM) spmm;
+  decltype(&cusparseSpMatGetSize) sparse_size;
+  decltype(&cusparseSpGEMM_createDescr) create_product;
+  decltype(&cusparseSpGEMM_destroyDescr) destroy_product;
+  decltype(&cusparseSpGEMMreuse_workEstimation) product_estimate;
+  decltype(&cusparseSpGEMMreuse_nnz) product_nnz;
+  decltype(&cusparseSpGEMMreuse_copy) product_copy;
+  decltype(&cusparseSpGEMMreuse_compute) product_compute;
 };
 
 /// Null when it is not there; then `reason` says why.
@@ -66,10 +73,24 @@ class SparseMatrix {
   SparseMatrix(const SparseMatrix&) = delete;
   SparseMatrix& operator=(const SparseMatrix&) = delete;
   void set(const CsrRef& A) const;
+  int64_t nnz() const;
   cusparseSpMatDescr_t get() const { return descriptor_; }
 
  private:
   cusparseSpMatDescr_t descriptor_ = nullptr;
+};
+
+/// What cuSPARSE keeps of a sparse product between its phases.
+class Product {
+ public:
+  Product();
+  ~Product();
+  Product(const Product&) = delete;
+  Product& operator=(const Product&) = delete;
+  cusparseSpGEMMDescr_t get() const { return descriptor_; }
+
+ private:
+  cusparseSpGEMMDescr_t descriptor_ = nullptr;
 };
 
 /// Rank 1 with stride 1.

@@ -31,18 +31,19 @@ Found open_library() {
     return found;
   }
   Library& f = found.functions;
-  found.complete = find(handle, "rocsparse_create_handle", f.create) &&
-                   find(handle, "rocsparse_set_stream", f.set_stream) &&
-                   find(handle, "rocsparse_create_csr_descr", f.create_csr) &&
-                   find(handle, "rocsparse_csr_set_pointers", f.csr_set_pointers) &&
-                   find(handle, "rocsparse_destroy_spmat_descr", f.destroy_sparse) &&
-                   find(handle, "rocsparse_create_dnvec_descr", f.create_vector) &&
-                   find(handle, "rocsparse_dnvec_set_values", f.vector_set_values) &&
-                   find(handle, "rocsparse_destroy_dnvec_descr", f.destroy_vector) &&
-                   find(handle, "rocsparse_create_dnmat_descr", f.create_dense) &&
-                   find(handle, "rocsparse_dnmat_set_values", f.dense_set_values) &&
-                   find(handle, "rocsparse_destroy_dnmat_descr", f.destroy_dense) &&
-                   find(handle, "rocsparse_spmv", f.spmv) && find(handle, "rocsparse_spmm", f.spmm);
+  found.complete =
+      find(handle, "rocsparse_create_handle", f.create) && find(handle, "rocsparse_set_stream", f.set_stream) &&
+      find(handle, "rocsparse_create_csr_descr", f.create_csr) &&
+      find(handle, "rocsparse_csr_set_pointers", f.csr_set_pointers) &&
+      find(handle, "rocsparse_destroy_spmat_descr", f.destroy_sparse) &&
+      find(handle, "rocsparse_create_dnvec_descr", f.create_vector) &&
+      find(handle, "rocsparse_dnvec_set_values", f.vector_set_values) &&
+      find(handle, "rocsparse_destroy_dnvec_descr", f.destroy_vector) &&
+      find(handle, "rocsparse_create_dnmat_descr", f.create_dense) &&
+      find(handle, "rocsparse_dnmat_set_values", f.dense_set_values) &&
+      find(handle, "rocsparse_destroy_dnmat_descr", f.destroy_dense) && find(handle, "rocsparse_spmv", f.spmv) &&
+      find(handle, "rocsparse_spmm", f.spmm) && find(handle, "rocsparse_spmat_get_size", f.sparse_size) &&
+      find(handle, "rocsparse_spgemm", f.spgemm);
   if (!found.complete) found.reason = "this librocsparse.so.0 lacks functions that kkc needs";
   return found;
 }
@@ -135,6 +136,12 @@ void SparseMatrix::set(const CsrRef& A) const {
   check(functions().csr_set_pointers(descriptor_, const_cast<void*>(A.offsets), const_cast<void*>(A.indices),
                                      const_cast<void*>(A.values)),
         "rocsparse_csr_set_pointers");
+}
+
+int64_t SparseMatrix::nnz() const {
+  int64_t rows = 0, cols = 0, nnz = 0;
+  check(functions().sparse_size(descriptor_, &rows, &cols, &nnz), "rocsparse_spmat_get_size");
+  return nnz;
 }
 
 Vector::Vector(const DenseRef& v) {

@@ -3,6 +3,7 @@
 
 #include <rocsparse/rocsparse.h>
 
+#include <cstdint>
 #include <string>
 
 #include "core/operands.hpp"
@@ -25,6 +26,8 @@ struct Library {
   decltype(&rocsparse_destroy_dnmat_descr) destroy_dense;
   decltype(&rocsparse_spmv) spmv;
   decltype(&rocsparse_spmm) spmm;
+  decltype(&rocsparse_spmat_get_size) sparse_size;
+  decltype(&rocsparse_spgemm) spgemm;
 };
 
 /// Null when it is not there; then `reason` says why.
@@ -58,6 +61,7 @@ class SparseMatrix {
   SparseMatrix(const SparseMatrix&) = delete;
   SparseMatrix& operator=(const SparseMatrix&) = delete;
   void set(const CsrRef& A) const;
+  int64_t nnz() const;
   rocsparse_spmat_descr get() const { return descriptor_; }
 
  private:
