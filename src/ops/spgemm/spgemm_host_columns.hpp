@@ -22,6 +22,27 @@ class ColumnSet {
     }
   }
 
+  /// Which words a set of many columns looks at: those that its levels name, those of all groups, or all.
+  enum class Visits { levels, groups, words };
+  /// Before the first of so many columns, not all different: insert<the result>() is then for them.
+  Visits expect(int64_t columns) {
+    const auto many = static_cast<size_t>(columns);
+    visits_ = many >= levels_[0].size() / 4 ? Visits::words
+              : many >= levels_[1].size()   ? Visits::groups
+                                            : Visits::levels;
+    return visits_;
+  }
+  template <Visits visits>
+  void insert(int64_t column) {
+    const auto c = static_cast<size_t>(column);
+    if constexpr (visits == Visits::levels) {
+      insert(column);
+    } else {  // without a branch
+      levels_[0][c >> 6] |= uint64_t{1} << (c & 63);
+      if (visits == Visits::groups) levels_[1][c >> 12] |= uint64_t{1} << (c >> 6 & 63);
+    }
+  }
+
   void insert(int64_t column) {
     const auto c = static_cast<size_t>(column);
     insert_word(c >> 6, uint64_t{1} << (c & 63));
@@ -91,16 +112,28 @@ class ColumnSet {
 
   template <bool empties, class F>
   void words(const F& f) {
-    for (size_t i2 = first_; i2 <= last_ && i2 < levels_[2].size(); ++i2) {
-      for (uint64_t w2 = levels_[2][i2]; w2 != 0; w2 &= w2 - 1) {
-        const size_t i1 = i2 * 64 + static_cast<size_t>(std::countr_zero(w2));
-        for (uint64_t w1 = levels_[1][i1]; w1 != 0; w1 &= w1 - 1) {
-          const size_t i0 = i1 * 64 + static_cast<size_t>(std::countr_zero(w1));
-          f(i0, levels_[0][i0]);
-          if (empties) levels_[0][i0] = 0;
-        }
-        if (empties) levels_[1][i1] = 0;
+    const auto group = [&](size_t i1) {
+      for (uint64_t w1 = levels_[1][i1]; w1 != 0; w1 &= w1 - 1) {
+        const size_t i0 = i1 * 64 + static_cast<size_t>(std::countr_zero(w1));
+        f(i0, levels_[0][i0]);
+        if (empties) levels_[0][i0] = 0;
       }
+      if (empties) levels_[1][i1] = 0;
+    };
+    if (visits_ == Visits::words) {
+      for (size_t i0 = 0; i0 < levels_[0].size(); ++i0) {
+        f(i0, levels_[0][i0]);
+        if (empties) levels_[0][i0] = 0;
+      }
+      return;
+    }
+    if (visits_ == Visits::groups) {
+      for (size_t i1 = 0; i1 < levels_[1].size(); ++i1) group(i1);
+      return;
+    }
+    for (size_t i2 = first_; i2 <= last_ && i2 < levels_[2].size(); ++i2) {
+      for (uint64_t w2 = levels_[2][i2]; w2 != 0; w2 &= w2 - 1)
+        group(i2 * 64 + static_cast<size_t>(std::countr_zero(w2)));
       if (empties) levels_[2][i2] = 0;
     }
     if (!empties) return;
@@ -111,6 +144,7 @@ class ColumnSet {
   std::vector<uint64_t> levels_[3];
   std::vector<uint32_t> ranks_;
   size_t first_ = std::numeric_limits<size_t>::max(), last_ = 0;
+  Visits visits_ = Visits::levels;  // else the levels that are not asked are not kept
 };
 
 /// Column -> place in its row, in memory that the caller gives: linear probing in a table at most half full.

@@ -155,16 +155,28 @@ class HostSymbolic {
     const auto row = left_.row(i);
     int64_t products = 0;
     if (!mask_) {
-      for (int64_t k = 0; k < row.size(); ++k) {
-        if (blocks_ && blocks_->used()) {
-          blocks_->insert(row.column(k), worker.columns);
-          products += B_.end(row.column(k)) - B_.begin(row.column(k));
-          continue;
-        }
-        const int64_t begin = B_.begin(row.column(k)), end = B_.end(row.column(k));
-        for (int64_t q = begin; q < end; ++q) worker.columns.insert(B_.column(q));
-        products += end - begin;
+      const auto each_row = [&](const auto& f) {
+        for (int64_t k = 0; k < row.size(); ++k) f(row.column(k));
+      };
+      const auto each_column = [&](const auto& f) {
+        each_row([&](int64_t j) {
+          for (int64_t q = B_.begin(j), end = B_.end(j); q < end; ++q) f(B_.column(q));
+        });
+      };
+      each_row([&](int64_t j) { products += B_.end(j) - B_.begin(j); });
+      using Visits = ColumnSet::Visits;
+      ColumnSet& columns = worker.columns;
+      if (blocks_ && blocks_->used()) {
+        each_row([&](int64_t j) { blocks_->insert(j, columns); });
+        return products;
       }
+      const Visits visits = columns.expect(products);
+      if (visits == Visits::words)
+        each_column([&](int64_t column) { columns.insert<Visits::words>(column); });
+      else if (visits == Visits::groups)
+        each_column([&](int64_t column) { columns.insert<Visits::groups>(column); });
+      else
+        each_column([&](int64_t column) { columns.insert(column); });
       return products;
     }
     const auto word = [&](int64_t column) -> uint64_t& { return worker.open[static_cast<size_t>(column) >> 6]; };
