@@ -70,82 +70,91 @@ int64_t integer_at(const void* array, int64_t bytes_each, int64_t i) {
   return bytes_each == 8 ? static_cast<const int64_t*>(array)[i] : static_cast<const int32_t*>(array)[i];
 }
 
-/// The sum by a plain merge of rows.
-class Oracle {
+/// Rows of a matrix in host memory: its own arrays, or those of its transpose.
+class Rows {
  public:
-  Oracle(const CsrArrays& A, bool transposed, const CsrArrays& B) : scalar_(A.scalar) {
-    const Rows a = rows_of(A, transposed), b = rows_of(B, false);
-    offsets_.reserve(a.offsets.size());
-    offsets_.push_back(0);
-    for (size_t row = 0; row + 1 < a.offsets.size(); ++row) {
-      int64_t i = a.offsets[row], j = b.offsets[row];
-      const int64_t i_end = a.offsets[row + 1], j_end = b.offsets[row + 1];
-      while (i < i_end || j < j_end) {
-        const int64_t p = i < i_end ? a.columns[static_cast<size_t>(i)] : INT64_MAX,
-                      q = j < j_end ? b.columns[static_cast<size_t>(j)] : INT64_MAX;
-        std::complex<double> sum = 0;
-        if (p <= q) sum += a.values[static_cast<size_t>(i++)];
-        if (q <= p) sum += b.values[static_cast<size_t>(j++)];
-        columns_.push_back(static_cast<int32_t>(std::min(p, q)));
-        values_.push_back(sum);
+  Rows(const CsrArrays& X, bool transposed) : X_(X), transposed_(transposed) {
+    if (!transposed) return;
+    offsets_.assign(static_cast<size_t>(X.cols) + 1, 0);
+    for (int64_t p = 0; p < X.nnz; ++p) ++offsets_[static_cast<size_t>(own_column(p)) + 1];
+    for (size_t i = 1; i < offsets_.size(); ++i) offsets_[i] += offsets_[i - 1];
+    std::vector<int64_t> next = offsets_;
+    columns_.resize(static_cast<size_t>(X.nnz));
+    places_.resize(static_cast<size_t>(X.nnz));
+    for (int64_t row = 0; row < X.rows; ++row)
+      for (int64_t p = own_begin(row); p < own_begin(row + 1); ++p) {
+        const auto to = static_cast<size_t>(next[static_cast<size_t>(own_column(p))]++);
+        columns_[to] = static_cast<int32_t>(row);
+        places_[to] = p;
       }
-      offsets_.push_back(static_cast<int64_t>(columns_.size()));
-    }
   }
-
-  int64_t nnz() const { return static_cast<int64_t>(columns_.size()); }
-
-  /// The largest error; negative when the pattern or a value is wrong.
-  double error(const HostResult& C) const {
-    if (C.nnz != nnz() || C.rows + 1 != static_cast<int64_t>(offsets_.size())) return -1.0;
-    for (int64_t row = 0; row <= C.rows; ++row)
-      if (integer_at(C.offsets, C.offset_bytes, row) - C.base != offsets_[static_cast<size_t>(row)]) return -1.0;
-    const double most = scalar_ == KKC_TYPE_F32 || scalar_ == KKC_TYPE_C64 ? 1e-5 : 1e-13;
-    double worst = 0.0;
-    for (int64_t i = 0; i < C.nnz; ++i) {
-      if (integer_at(C.indices, C.index_bytes, i) - C.base != columns_[static_cast<size_t>(i)]) return -1.0;
-      const double off = std::abs(value_at(scalar_, C.values, i) - values_[static_cast<size_t>(i)]);
-      if (!(off <= most * std::max(1.0, std::abs(values_[static_cast<size_t>(i)])))) return -1.0;
-      worst = std::max(worst, off);
-    }
-    return worst;
+  int64_t count() const { return transposed_ ? X_.cols : X_.rows; }
+  int64_t begin(int64_t row) const { return transposed_ ? offsets_[static_cast<size_t>(row)] : own_begin(row); }
+  int64_t column(int64_t p) const { return transposed_ ? columns_[static_cast<size_t>(p)] : own_column(p); }
+  std::complex<double> value(int64_t p) const {
+    return value_at(X_.scalar, X_.values, transposed_ ? places_[static_cast<size_t>(p)] : p);
   }
 
  private:
-  struct Rows {
-    std::vector<int64_t> offsets;
-    std::vector<int32_t> columns;
-    std::vector<std::complex<double>> values;
-  };
+  int64_t own_begin(int64_t row) const { return integer_at(X_.offsets, offset_bytes(X_.index), row) - X_.base; }
+  int64_t own_column(int64_t p) const { return integer_at(X_.indices, ordinal_bytes(X_.index), p) - X_.base; }
 
-  static Rows rows_of(const CsrArrays& X, bool transposed) {
-    const int64_t o = offset_bytes(X.index), c = ordinal_bytes(X.index);
-    const auto n = static_cast<size_t>(X.nnz);
-    Rows rows;
-    rows.columns.resize(n);
-    rows.values.resize(n);
-    const auto begin = [&](int64_t row) { return integer_at(X.offsets, o, row) - X.base; };
-    rows.offsets.assign(static_cast<size_t>(transposed ? X.cols : X.rows) + 1, 0);
-    for (int64_t p = 0; transposed && p < X.nnz; ++p)
-      ++rows.offsets[static_cast<size_t>(integer_at(X.indices, c, p) - X.base) + 1];
-    for (size_t i = 1; transposed && i < rows.offsets.size(); ++i) rows.offsets[i] += rows.offsets[i - 1];
-    std::vector<int64_t> next = rows.offsets;
-    for (int64_t row = 0; row < X.rows; ++row) {
-      if (!transposed) rows.offsets[static_cast<size_t>(row) + 1] = begin(row + 1);
-      for (int64_t p = begin(row); p < begin(row + 1); ++p) {
-        const int64_t column = integer_at(X.indices, c, p) - X.base;
-        const auto to = static_cast<size_t>(transposed ? next[static_cast<size_t>(column)]++ : p);
-        rows.columns[to] = static_cast<int32_t>(transposed ? row : column);
-        rows.values[to] = value_at(X.scalar, X.values, p);
+  CsrArrays X_;
+  bool transposed_;
+  std::vector<int64_t> offsets_, places_;
+  std::vector<int32_t> columns_;
+};
+
+/// The sum by a plain merge of rows, made again for each check: the largest inputs leave no room to keep it.
+class Oracle {
+ public:
+  Oracle(const CsrArrays& A, bool transposed, const CsrArrays& B) : scalar_(A.scalar), a_(A, transposed), b_(B, false) {
+    merge([&](int64_t, int64_t, std::complex<double>) { ++nnz_; }, [](int64_t, int64_t) {});
+  }
+
+  int64_t nnz() const { return nnz_; }
+
+  /// The largest error; negative when the pattern or a value is wrong.
+  double error(const HostResult& C) const {
+    if (C.nnz != nnz_ || C.rows != a_.count() || integer_at(C.offsets, C.offset_bytes, 0) != C.base) return -1.0;
+    const double most = scalar_ == KKC_TYPE_F32 || scalar_ == KKC_TYPE_C64 ? 1e-5 : 1e-13;
+    double worst = 0.0;
+    bool right = true;
+    merge(
+        [&](int64_t k, int64_t column, std::complex<double> sum) {
+          right = right && integer_at(C.indices, C.index_bytes, k) - C.base == column;
+          const double off = std::abs(value_at(scalar_, C.values, k) - sum);
+          right = right && off <= most * std::max(1.0, std::abs(sum));
+          worst = std::max(worst, off);
+        },
+        [&](int64_t row, int64_t end) {
+          right = right && integer_at(C.offsets, C.offset_bytes, row + 1) - C.base == end;
+        });
+    return right ? worst : -1.0;
+  }
+
+ private:
+  /// entry(k, column, sum) for each entry of the sum, end(row, entries so far) after each row.
+  template <class Entry, class End>
+  void merge(Entry&& entry, End&& end) const {
+    int64_t k = 0;
+    for (int64_t row = 0; row < a_.count(); ++row) {
+      int64_t i = a_.begin(row), j = b_.begin(row);
+      const int64_t i_end = a_.begin(row + 1), j_end = b_.begin(row + 1);
+      while (i < i_end || j < j_end) {
+        const int64_t p = i < i_end ? a_.column(i) : INT64_MAX, q = j < j_end ? b_.column(j) : INT64_MAX;
+        std::complex<double> sum = 0;
+        if (p <= q) sum += a_.value(i++);
+        if (q <= p) sum += b_.value(j++);
+        entry(k++, std::min(p, q), sum);
       }
+      end(row, k);
     }
-    return rows;
   }
 
   kkc_scalar_t scalar_;
-  std::vector<int64_t> offsets_;
-  std::vector<int32_t> columns_;
-  std::vector<std::complex<double>> values_;
+  Rows a_, b_;
+  int64_t nnz_ = 0;
 };
 
 /// kkc as a contender: each symbolic() plans anew.
@@ -280,13 +289,15 @@ void compare(Session& session, Json& entry, const char* what, const std::vector<
 
 void run_case(Session& session, const Case& c, kkc_context_t* loader) {
   Bench& bench = session.bench(c.device, c.threads);
-  Operands x = operands_of(session, loader, c);
-  const Oracle oracle(arrays_of(x.A.get()), x.op_A != KKC_OP_NONE, arrays_of(x.b()));
-  const auto on_device = [&](Matrix& m) {
-    if (m) m = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, bench.ctx.get(), m.get());
-  };
-  on_device(x.A);
-  on_device(x.B);
+  const Operands host = operands_of(session, loader, c);
+  const Oracle oracle(arrays_of(host.A.get()), host.op_A != KKC_OP_NONE, arrays_of(host.b()));
+  Operands copy;  // on other devices than the loader's
+  copy.op_A = host.op_A;
+  if (c.device != KKC_DEVICE_OPENMP) {
+    copy.A = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, bench.ctx.get(), host.A.get());
+    if (host.B) copy.B = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, bench.ctx.get(), host.B.get());
+  }
+  const Operands& x = copy.A ? copy : host;
   const CsrArrays a = arrays_of(x.A.get()), b = arrays_of(x.b());
   const int64_t bytes = (a.nnz + b.nnz + oracle.nnz()) * scalar_bytes(c.scalar);
   const bool in_cache = session.copies(bench, bytes) != 1;
