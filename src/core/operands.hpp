@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "types.hpp"
 
@@ -58,7 +59,9 @@ struct Factor {
 template <class T>
 Factor<T> factor(const Coefficient& c) {
   if (c.on_device) return {T{}, static_cast<const T*>(c.pointer)};
-  return {*static_cast<const T*>(c.pointer), nullptr};
+  T value;  // kernels' complex types are aligned as a whole, the caller's number may be aligned as its parts are
+  std::memcpy(static_cast<void*>(&value), c.pointer, sizeof value);
+  return {value, nullptr};
 }
 
 }  // namespace kkc

@@ -157,14 +157,14 @@ class Scaling {
   void run(Queue& queue, const Args& args) const {
     const DenseRef& y = args.y;
     const int64_t count = y.rank == 2 ? y.extents[1] : 1;
-    if (!args.beta.on_device && is_one(*static_cast<const T*>(args.beta.pointer))) return;
+    if (!args.beta.on_device && is_one(factor<T>(args.beta).value)) return;
     launch_over(queue, y.extents[0] * count,
                 Scale<T>{static_cast<T*>(y.data), y.extents[0], count, y.strides[0], y.rank == 2 ? y.strides[1] : 0,
                          factor<T>(args.beta)});
   }
   /// Whether the product is only that.
   bool suffices(const Args& args) const {
-    return !args.alpha.on_device && gpu::is_zero(*static_cast<const T*>(args.alpha.pointer));
+    return !args.alpha.on_device && gpu::is_zero(factor<T>(args.alpha).value);
   }
 
  private:

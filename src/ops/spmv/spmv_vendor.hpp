@@ -99,7 +99,7 @@ inline void prepare_scale(const Queue& queue, const DenseRef& y) {
 
 inline void scale(const Queue& queue, const Coefficient& beta, const DenseRef& y) {
   with_scale(y, [&]<class S>(ScaleKernel<S> kernel) {
-    kernel.beta = *static_cast<const S*>(beta.pointer);
+    kernel.beta = factor<S>(beta).value;
     const int64_t blocks = (kernel.rows * kernel.vectors + kernel.threads - 1) / kernel.threads;
     gpu::launch(queue, static_cast<unsigned>(std::min<int64_t>(blocks, 65536)), kernel.threads, 0, kernel);
   });
