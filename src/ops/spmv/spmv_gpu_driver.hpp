@@ -163,9 +163,7 @@ class Scaling {
                          factor<T>(args.beta)});
   }
   /// Whether the product is only that.
-  bool suffices(const Args& args) const {
-    return !args.alpha.on_device && gpu::is_zero(factor<T>(args.alpha).value);
-  }
+  bool suffices(const Args& args) const { return !args.alpha.on_device && gpu::is_zero(factor<T>(args.alpha).value); }
 
  private:
   static bool is_one(const T& a) {
