@@ -37,10 +37,15 @@ struct StepVector<double> {
   static StepVector load(const double* from, unsigned mask) {
     return {_mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), from)};
   }
+  StepVector plus(const StepVector& other) const { return {_mm512_add_pd(v, other.v)}; }
   StepVector times(double factor) const { return {_mm512_mul_pd(_mm512_set1_pd(factor), v)}; }
   void add(double a, const double* b, unsigned mask) {
     const auto m = static_cast<__mmask8>(mask);
     v = _mm512_mask3_fmadd_pd(_mm512_set1_pd(a), _mm512_maskz_expandloadu_pd(m, b), v, m);
+  }
+  /// a b in the lanes of `mask`.
+  void add(double a, double b, unsigned mask) {
+    v = _mm512_mask3_fmadd_pd(_mm512_set1_pd(a), _mm512_set1_pd(b), v, static_cast<__mmask8>(mask));
   }
   void store(double* to) const { _mm512_storeu_pd(to, v); }
   void store(double* to, unsigned mask) const { _mm512_mask_storeu_pd(to, static_cast<__mmask8>(mask), v); }
@@ -54,10 +59,15 @@ struct StepVector<float> {
   static StepVector load(const float* from, unsigned mask) {
     return {_mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from)};
   }
+  StepVector plus(const StepVector& other) const { return {_mm512_add_ps(v, other.v)}; }
   StepVector times(float factor) const { return {_mm512_mul_ps(_mm512_set1_ps(factor), v)}; }
   void add(float a, const float* b, unsigned mask) {
     const auto m = static_cast<__mmask16>(mask);
     v = _mm512_mask3_fmadd_ps(_mm512_set1_ps(a), _mm512_maskz_expandloadu_ps(m, b), v, m);
+  }
+  /// a b in the lanes of `mask`.
+  void add(float a, float b, unsigned mask) {
+    v = _mm512_mask3_fmadd_ps(_mm512_set1_ps(a), _mm512_set1_ps(b), v, static_cast<__mmask16>(mask));
   }
   void store(float* to) const { _mm512_storeu_ps(to, v); }
   void store(float* to, unsigned mask) const { _mm512_mask_storeu_ps(to, static_cast<__mmask16>(mask), v); }

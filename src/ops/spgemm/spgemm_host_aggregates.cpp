@@ -1,0 +1,106 @@
+// spgemm, host_aggregates: B has at most one entry in a row (spgemm_host_aggregates.hpp).
+#include "ops/spgemm/spgemm_host_aggregates.hpp"
+
+#include "core/dispatch.hpp"
+
+namespace kkc::spgemm {
+namespace {
+
+template <class E, class I, class O>
+class AggregatesKernel final : public Kernel {
+  using Row = MarkedRow<E, I>;
+  using Pattern = HostPatternRef<I, O>;
+
+ public:
+  AggregatesKernel(const Desc& desc, Queue& queue) {
+    rows_.find(queue, desc);
+    rows_.fill(queue, desc, output);
+  }
+
+  void execute(Queue& queue, const Args& args) override {
+    if (rows_.full())
+      run<true>(queue, args);
+    else
+      run<false>(queue, args);
+  }
+
+  void describe(Info& info) const override {
+    info.add("products", rows_.products());
+    info.add("compression",
+             output.nnz == 0 ? 1.0 : static_cast<double>(rows_.products()) / static_cast<double>(output.nnz));
+    info.add("plan_bytes", rows_.bytes());
+    info.add("row_classes", rows_.row_classes());
+    info.add("rows_in_classes", output.rows - rows_.rows_listed());
+  }
+
+ private:
+  template <bool full>
+  void run(Queue& queue, const Args& args) {
+    const Pattern B(args.B);
+    const auto* const b = static_cast<const E*>(args.B.values);
+    const E alpha = factor<E>(args.alpha).get(), beta = factor<E>(args.beta).get();
+    const bool scales_only = alpha == E{};
+    rows_.run(queue, args.A, output, static_cast<E*>(args.C),
+              [=](int64_t, const Row& row, int64_t m, const E* old, E* c) {
+                const size_t each = mark_bytes<E>(m);
+                if (each == 1 && !scales_only) return masked<full>(row, B, b, alpha, beta, m, old, c);
+                if (beta == E{})
+                  std::fill(c, c + m, E{});
+                else
+                  for (int64_t p = 0; p < m; ++p) c[p] = times(beta, old[p]);
+                if (scales_only) return;
+                if (each == 2)
+                  placed<full, uint16_t>(row, B, b, alpha, c);
+                else
+                  placed<full, uint32_t>(row, B, b, alpha, c);
+              });
+  }
+
+  template <bool full, class M>
+  static void placed(const Row& row, const Pattern& B, const E* b, E alpha, E* c) {
+    for (int64_t k = 0; k < row.n; ++k) {
+      const M place = row.template mark<M>(k);
+      if (!full && place == no_place<M>) continue;
+      c[place] = plus(c[place], times(times(alpha, row.a[k]), single_entry<full>(B, b, row.column(k))));
+    }
+  }
+
+  template <bool full>
+  static void masked([[maybe_unused]] const Row& row, [[maybe_unused]] const Pattern& B, [[maybe_unused]] const E* b,
+                     [[maybe_unused]] E alpha, [[maybe_unused]] E beta, [[maybe_unused]] int64_t m,
+                     [[maybe_unused]] const E* old, [[maybe_unused]] E* c) {
+    using V = StepVector<E>;
+    if constexpr (V::lanes > 0) {
+      const unsigned inside = (1u << m) - 1;
+      V sum = beta == E{} ? V::zero() : V::load(old, inside).times(beta);
+      for (int64_t k = 0; k < row.n; ++k)
+        sum.add(alpha * row.a[k], single_entry<full>(B, b, row.column(k)), row.template mark<uint8_t>(k));
+      sum.store(c, inside);
+    }
+  }
+
+  AggregateRows<E, I, O, false> rows_;
+};
+
+std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
+  std::unique_ptr<Kernel> kernel;
+  dispatch(desc.scalar(), desc.A.pair, [&](auto scalar, auto pair) {
+    using P = decltype(pair);
+    kernel = std::make_unique<
+        AggregatesKernel<Element<typename decltype(scalar)::type>, typename P::ordinal, typename P::offset>>(desc,
+                                                                                                             queue);
+  });
+  return kernel;
+}
+
+std::string unsupported(const Desc& desc) {
+  return desc.masked ? "takes no mask: its rows would be computed whole" : not_aggregates(desc);
+}
+
+}  // namespace
+
+extern const Implementation host_aggregates_serial, host_aggregates_openmp;
+const Implementation host_aggregates_serial = {{"host_aggregates"}, true, unsupported, make};
+const Implementation host_aggregates_openmp = host_aggregates_serial;
+
+}  // namespace kkc::spgemm

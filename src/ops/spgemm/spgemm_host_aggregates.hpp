@@ -1,0 +1,441 @@
+// Products with a B of at most one entry in a row, as tentative prolongators have (Vanek, Mandel, Brezina, Computing
+// 56, 1996, section 5: unknowns of one aggregate share a column). A row of C has a value for each aggregate that A's
+// row meets, and each entry of A adds to one of them. The plan keeps which, the entry's mark: a place, or for up to
+// eight columns a mask with one bit, so that a row is summed in a vector register without a store between two additions
+// to one value. On grids a few rows come again and again, shifted: their columns and marks are kept once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "core/matrix_parallel.hpp"
+#include "device/host_stream.hpp"
+#include "ops/spgemm/spgemm.hpp"
+#include "ops/spgemm/spgemm_host_steps.hpp"
+
+namespace kkc::spgemm {
+
+/// Rows of so few columns have masks, where there are vectors for them.
+inline constexpr int64_t mask_columns = 8;
+
+/// Bytes of a mark in a row of so many columns; 1: masks.
+template <class E>
+constexpr size_t mark_bytes(int64_t columns) {
+  if (columns <= mask_columns && StepVector<E>::lanes > 0) return 1;
+  return columns < std::numeric_limits<uint16_t>::max() ? 2 : 4;
+}
+/// Mark, not a mask, of an entry that meets a row of B without an entry.
+template <class M>
+inline constexpr M no_place = std::numeric_limits<M>::max();
+
+/// A row of A with its marks, in memory of any alignment.
+template <class E, class I>
+struct MarkedRow {
+  const E* a;
+  const I* columns;
+  int64_t n, base;
+  const std::byte* marks;
+  int64_t column(int64_t k) const { return static_cast<int64_t>(columns[k]) - base; }
+  template <class M>
+  M mark(int64_t k) const {
+    M mark;
+    std::memcpy(&mark, marks + static_cast<size_t>(k) * sizeof(M), sizeof(M));
+    return mark;
+  }
+};
+
+/// B's entry in row j, any where there is none; `full`: every row has one.
+template <bool full, class E, class Pattern>
+E single_entry(const Pattern& B, const E* b, int64_t j) {
+  if constexpr (full) return b[j];
+  return b[std::min(B.begin(j), B.nnz - 1)];
+}
+
+/// Why B is not for AggregateRows, or "".
+inline std::string not_aggregates(const Desc& desc) {
+  if (desc.rows_b.longest > 1) return "B has rows of several entries";
+  return desc.cols() > desc.B.rows ? "B has more columns than rows" : "";
+}
+
+/// C's pattern, and what execute needs of it. `unit`: of (I + A) B, with a mark for row i of B before those of A's
+/// entries, where each row of A must have its diagonal entry.
+template <class E, class I, class O, bool unit>
+class AggregateRows {
+  using Pattern = HostPatternRef<I, O>;
+  using U = std::make_unsigned_t<I>;
+
+ public:
+  /// Returns the first row without a diagonal entry if `unit` asks for one, or -1: fill() comes next.
+  int64_t find(Queue& queue, const Desc& desc) {
+    const Pattern A(desc.A), B(desc.B);
+    full_ = B.nnz == B.rows;
+    const int64_t chunks = std::clamp<int64_t>((A.nnz + A.rows) / 4096, 1, int64_t{16} * queue.concurrency());
+    for (int64_t chunk = 0; chunk <= chunks; ++chunk) first_.push_back(A.first_row(chunks, chunk));
+    found_.resize(static_cast<size_t>(chunks));
+    known_.resize(static_cast<size_t>(queue.concurrency()));
+    kinds_ = host_array<uint16_t>(desc.memory, A.rows);
+    std::vector<Worker> workers(known_.size());
+    deal(queue, chunks, [&](int64_t id, int64_t chunk) {
+      Worker& worker = workers[static_cast<size_t>(id)];
+      if (worker.places.empty()) worker.places.assign(static_cast<size_t>(B.cols), no_place<uint32_t>);
+      Found& found = found_[static_cast<size_t>(chunk)];
+      found.by = static_cast<size_t>(id);
+      if (full_)
+        find_rows<true>(A, B, chunk, worker, found);
+      else
+        find_rows<false>(A, B, chunk, worker, found);
+    });
+    for (KnownRows& known : known_) known.finish();
+    for (const Found& found : found_)
+      if (found.without_diagonal >= 0) return found.without_diagonal;
+    return -1;
+  }
+
+  /// C's pattern; once.
+  void fill(Queue& queue, const Desc& desc, OutputPattern& C) {
+    std::vector<int64_t> starts{0};
+    marks_at_.push_back(0);
+    for (const Found& found : found_) {
+      starts.push_back(starts.back() + found.entries);
+      marks_at_.push_back(marks_at_.back() + static_cast<int64_t>(found.marks.size()));
+      products_ += found.products;
+      rows_listed_ += static_cast<int64_t>(found.counts.size());
+    }
+    C.pair = desc.pair;
+    C.scalar = desc.scalar();
+    C.rows = desc.rows();
+    C.cols = desc.cols();
+    C.nnz = starts.back();
+    require_countable(C.cols, C.nnz, C.pair, "C");
+    const auto array = [&](int64_t count, size_t each) {
+      return std::make_shared<const Buffer>(desc.memory, Space::host, static_cast<size_t>(count) * each);
+    };
+    C.offsets = array(C.rows + 1, offset_size(C.pair));
+    C.indices = array(C.nnz, sizeof(I));
+    marks_ = host_array<std::byte>(desc.memory, marks_at_.back());
+    if (offset_size(C.pair) == 8)
+      write<int64_t>(queue, desc, C, starts);
+    else
+      write<int32_t>(queue, desc, C, starts);
+    found_.clear();
+  }
+
+  bool full() const { return full_; }
+  int64_t products() const { return products_; }
+  int64_t rows_listed() const { return rows_listed_; }
+  int64_t row_classes() const {
+    int64_t count = 0;
+    for (const KnownRows& known : known_) count += static_cast<int64_t>(known.rows.size());
+    return count;
+  }
+  int64_t bytes() const {
+    size_t bytes = marks_.bytes() + kinds_.bytes() + (first_.size() + marks_at_.size()) * sizeof(int64_t);
+    for (const KnownRows& known : known_) bytes += known.bytes();
+    return static_cast<int64_t>(bytes);
+  }
+
+  /// Calls make_row(i, row, columns, old, to) for each row of C: `columns` values to `to`, where `old` is what c has.
+  template <class MakeRow>
+  void run(Queue& queue, const CsrRef& left, const OutputPattern& C, E* c, const MakeRow& make_row) const {
+    const Pattern A(left);
+    const auto* const a = static_cast<const E*>(left.values);
+    const bool wide = offset_size(C.pair) == 8,
+               streamed = C.nnz * static_cast<int64_t>(sizeof(E)) >= stream_threshold_bytes;
+    const auto start = [&](int64_t i) {
+      return wide ? C.offsets->template as<int64_t>()[i] : int64_t{C.offsets->template as<int32_t>()[i]};
+    };
+    const auto* const kinds = kinds_.template as<uint16_t>();
+    deal(queue, chunks(), [&](int64_t, int64_t chunk) {
+      const KnownRows& known = known_[by_[static_cast<size_t>(chunk)]];
+      const std::byte* listed = marks_.template as<std::byte>() + marks_at_[static_cast<size_t>(chunk)];
+      // Rows leave a block that stays in the innermost cache together.
+      constexpr int64_t room = 8192 / sizeof(E);
+      alignas(cache_line) E block[room];
+      int64_t filled = 0, at = start(first_row(chunk));
+      const auto flush = [&] {
+        stream_out(c + at - filled, block, static_cast<size_t>(filled) * sizeof(E));
+        filled = 0;
+      };
+      for (int64_t i = first_row(chunk), last = first_row(chunk + 1); i < last; ++i) {
+        const int64_t begin = A.begin(i), n = A.end(i) - begin;
+        int64_t m;
+        const std::byte* marks;
+        if (kinds[i] == listed_row) {
+          m = start(i + 1) - at;
+          marks = listed;
+          listed += mark_bytes<E>(m) * static_cast<size_t>(n + unit);
+        } else {
+          const auto& row = known.rows[kinds[i]];
+          m = row.columns;
+          marks = known.marks.data() + row.marks_at;
+        }
+        const bool in_block = streamed && m <= room;
+        if (filled > 0 && (!in_block || filled + m > room)) flush();
+        make_row(i, MarkedRow<E, I>{a + begin, A.indices + begin, n, A.base, marks}, m, c + at,
+                 in_block ? block + filled : c + at);
+        at += m;
+        if (in_block) filled += m;
+      }
+      flush();
+      if (streamed) stream_fence();
+    });
+  }
+
+ private:
+  /// Kind of a row of which the plan keeps the marks, not the number among the known ones.
+  static constexpr uint16_t listed_row = std::numeric_limits<uint16_t>::max();
+  /// In KnownRows::from: B's row has no entry.
+  static constexpr I missing = std::numeric_limits<I>::min();
+  /// Columns are copied so many at a time.
+  static constexpr int64_t copied_at_once = 8;
+
+  /// Rows that a thread met, by the aggregates of their entries relative to the first one (the row's origin).
+  struct KnownRows {
+    static constexpr size_t most = 2048, slots = 4 * most;
+    static constexpr int64_t longest = 256;
+
+    struct Row {
+      size_t from_at, columns_at, marks_at;
+      int32_t n, columns, products;
+      int32_t after;  // the row that was met after it: grids repeat themselves
+    };
+    std::vector<Row> rows;
+    std::vector<I> from, columns;
+    std::vector<std::byte> marks;
+    std::vector<uint16_t> table;  // 1 + the row
+
+    /// The row, or the slot where it belongs.
+    int32_t find(const I* wanted, int64_t n, size_t& slot) {
+      if (table.empty()) table.assign(slots, 0);
+      uint64_t hash = static_cast<uint64_t>(n);
+      for (int64_t k = 0; k < n; ++k) hash = (hash ^ static_cast<U>(wanted[k])) * 0x9e3779b97f4a7c15u;
+      for (slot = (hash ^ hash >> 32) % slots; table[slot] != 0; slot = (slot + 1) % slots) {
+        const Row& row = rows[table[slot] - 1u];
+        if (row.n == n && std::equal(wanted, wanted + n, from.data() + row.from_at)) return table[slot] - 1;
+      }
+      return -1;
+    }
+    /// Only columns and marks are wanted from now on.
+    void finish() {
+      table = {};
+      from = {};
+      columns.resize(columns.size() + copied_at_once);
+    }
+    size_t bytes() const { return rows.size() * sizeof(Row) + columns.size() * sizeof(I) + marks.size(); }
+  };
+
+  /// What a thread works with.
+  struct Worker {
+    std::vector<uint32_t> places;  // of columns; no_place between two rows
+    std::vector<I> from;
+  };
+  /// A chunk's rows: in all, and the listed ones.
+  struct Found {
+    int64_t entries = 0, products = 0, without_diagonal = -1;
+    size_t by = 0;  // the thread whose known rows are meant
+    std::vector<uint32_t> counts;
+    std::vector<I> columns;
+    std::vector<std::byte> marks;
+  };
+
+  int64_t chunks() const { return static_cast<int64_t>(first_.size()) - 1; }
+  int64_t first_row(int64_t chunk) const { return first_[static_cast<size_t>(chunk)]; }
+
+  /// The column of B's entry in row j, or -1.
+  template <bool full>
+  static I aggregate(const Pattern& B, int64_t j) {
+    if constexpr (full) return static_cast<I>(B.column(j));
+    return static_cast<I>(B.begin(j) < B.end(j) ? B.column(B.begin(j)) : -1);
+  }
+  /// Entry k of row i of A, or of I + A.
+  static int64_t left_column(const Pattern& A, int64_t i, int64_t begin, int64_t k) {
+    if (unit && k == 0) return i;
+    return A.column(begin + k - unit);
+  }
+  /// The first aggregate that row i meets; 0 if there is none.
+  template <bool full>
+  static I origin(const Pattern& A, const Pattern& B, int64_t i) {
+    const int64_t begin = A.begin(i), count = A.end(i) - begin + unit;
+    for (int64_t k = 0; k < count; ++k)
+      if (const I g = aggregate<full>(B, left_column(A, i, begin, k)); full || g >= 0) return g;
+    return 0;
+  }
+
+  template <bool full>
+  void find_rows(const Pattern& A, const Pattern& B, int64_t chunk, Worker& worker, Found& found) {
+    KnownRows& known = known_[found.by];
+    auto* const kinds = kinds_.template as<uint16_t>();
+    int32_t last = -1;
+    for (int64_t i = first_row(chunk), end = first_row(chunk + 1); i < end; ++i) {
+      const int64_t begin = A.begin(i), count = A.end(i) - begin + unit;
+      if (static_cast<int64_t>(worker.from.size()) < count) worker.from.resize(static_cast<size_t>(count));
+      I* const from = worker.from.data();
+      const I first = origin<full>(A, B, i);
+      bool diagonal = !unit;
+      const auto relative = [&](int64_t k) {
+        const int64_t j = left_column(A, i, begin, k);
+        diagonal |= k > 0 && j == i;
+        const I g = aggregate<full>(B, j);
+        return full || g >= 0 ? static_cast<I>(g - first) : missing;
+      };
+      // Mostly the row is as the one that followed last time.
+      int32_t id = last < 0 ? -1 : known.rows[static_cast<size_t>(last)].after;
+      if (id >= 0 && known.rows[static_cast<size_t>(id)].n == count) {
+        const I* const expected = known.from.data() + known.rows[static_cast<size_t>(id)].from_at;
+        I differ = 0;
+        for (int64_t k = 0; k < count; ++k) {
+          from[k] = relative(k);
+          differ |= from[k] ^ expected[k];
+        }
+        if (differ != 0) id = -1;
+      } else {
+        for (int64_t k = 0; k < count; ++k) from[k] = relative(k);
+        id = -1;
+      }
+      if (!diagonal) {
+        found.without_diagonal = i;
+        return;
+      }
+      if (id < 0 && count <= KnownRows::longest) {
+        size_t slot = 0;
+        id = known.find(from, count, slot);
+        if (id < 0 && known.rows.size() < KnownRows::most) {
+          id = static_cast<int32_t>(known.rows.size());
+          known.table[slot] = static_cast<uint16_t>(id + 1);
+          typename KnownRows::Row row{
+              known.from.size(), known.columns.size(), known.marks.size(), static_cast<int32_t>(count), 0, 0, id};
+          known.from.insert(known.from.end(), from, from + count);
+          row.products = static_cast<int32_t>(mark_row(worker, count, first, known.columns, known.marks));
+          row.columns = static_cast<int32_t>(known.columns.size() - row.columns_at);
+          known.rows.push_back(row);
+        }
+        if (last >= 0 && id >= 0) known.rows[static_cast<size_t>(last)].after = id;
+      }
+      last = id;
+      if (id >= 0) {
+        const auto& row = known.rows[static_cast<size_t>(id)];
+        kinds[i] = static_cast<uint16_t>(id);
+        found.entries += row.columns;
+        found.products += row.products;
+        continue;
+      }
+      kinds[i] = listed_row;
+      const size_t at = found.columns.size();
+      found.products += mark_row(worker, count, first, found.columns, found.marks);
+      for (size_t p = at; p < found.columns.size(); ++p) found.columns[p] += first;
+      found.counts.push_back(static_cast<uint32_t>(found.columns.size() - at));
+      found.entries += static_cast<int64_t>(found.columns.size() - at);
+    }
+    found.columns.resize(found.columns.size() + copied_at_once);
+  }
+
+  /// Appends the columns, relative to `first`, and the marks of the row of worker.from. Returns its products.
+  static int64_t mark_row(Worker& worker, int64_t count, I first, std::vector<I>& columns,
+                          std::vector<std::byte>& marks) {
+    const I* const from = worker.from.data();
+    const auto place_of = [&](I g) -> uint32_t& {
+      return worker.places[static_cast<size_t>(static_cast<int64_t>(g) + first)];
+    };
+    const size_t begin = columns.size();
+    int64_t products = 0;
+    for (int64_t k = 0; k < count; ++k) {
+      if (from[k] == missing) continue;
+      if (k >= unit) ++products;
+      uint32_t& place = place_of(from[k]);
+      if (place == 0) continue;
+      place = 0;
+      columns.push_back(from[k]);
+    }
+    std::sort(columns.begin() + static_cast<std::ptrdiff_t>(begin), columns.end());
+    const size_t m = columns.size() - begin;
+    for (size_t p = 0; p < m; ++p) place_of(columns[begin + p]) = static_cast<uint32_t>(p);
+    const size_t each = mark_bytes<E>(static_cast<int64_t>(m));
+    marks.resize(marks.size() + each * static_cast<size_t>(count));
+    std::byte* to = marks.data() + marks.size() - each * static_cast<size_t>(count);
+    for (int64_t k = 0; k < count; ++k, to += each) {
+      const uint32_t place = from[k] == missing ? no_place<uint32_t> : place_of(from[k]);
+      const auto narrow = static_cast<uint16_t>(place);
+      const auto mask = static_cast<uint8_t>(place < mask_columns ? 1u << place : 0);
+      const void* mark = &place;
+      if (each == 1) mark = &mask;
+      if (each == 2) mark = &narrow;
+      std::memcpy(to, mark, each);
+    }
+    for (size_t p = 0; p < m; ++p) place_of(columns[begin + p]) = no_place<uint32_t>;
+    return products;
+  }
+
+  template <class Q>
+  void write(Queue& queue, const Desc& desc, const OutputPattern& C, const std::vector<int64_t>& starts) {
+    const Pattern A(desc.A), B(desc.B);
+    Q* const offsets = C.offsets->template as<Q>();
+    I* const indices = C.indices->template as<I>();
+    const auto* const kinds = kinds_.template as<uint16_t>();
+    const bool streamed = C.nnz * static_cast<int64_t>(sizeof(I)) >= stream_threshold_bytes;
+    for (const Found& found : found_) by_.push_back(found.by);
+    deal(queue, chunks(), [&](int64_t, int64_t chunk) {
+      Found& found = found_[static_cast<size_t>(chunk)];
+      const KnownRows& known = known_[found.by];
+      std::copy(found.marks.begin(), found.marks.end(),
+                marks_.template as<std::byte>() + marks_at_[static_cast<size_t>(chunk)]);
+      const I* listed = found.columns.data();
+      const uint32_t* listed_count = found.counts.data();
+      constexpr int64_t room = 8192 / sizeof(I);
+      alignas(cache_line) I block[room];
+      int64_t filled = 0, at = starts[static_cast<size_t>(chunk)];
+      const auto flush = [&] {
+        if (streamed)
+          stream_out(indices + at - filled, block, static_cast<size_t>(filled) * sizeof(I));
+        else
+          std::copy(block, block + filled, indices + at - filled);
+        filled = 0;
+      };
+      for (int64_t i = first_row(chunk), last = first_row(chunk + 1); i < last; ++i) {
+        offsets[i] = static_cast<Q>(at);
+        const I* source = listed;
+        U shift = 0;
+        int64_t m;
+        if (kinds[i] == listed_row) {
+          m = *listed_count++;
+          listed += m;
+        } else {
+          const auto& row = known.rows[kinds[i]];
+          m = row.columns;
+          source = known.columns.data() + row.columns_at;
+          shift = static_cast<U>(full_ ? origin<true>(A, B, i) : origin<false>(A, B, i));
+        }
+        const auto shifted = [&](int64_t p) { return static_cast<I>(static_cast<U>(source[p]) + shift); };
+        if (filled + std::max(m, copied_at_once) > room) flush();
+        if (m <= copied_at_once) {  // without a loop over m; the next row overwrites what is too much
+          for (int64_t p = 0; p < copied_at_once; ++p) block[filled + p] = shifted(p);
+        } else if (m <= room) {
+          for (int64_t p = 0; p < m; ++p) block[filled + p] = shifted(p);
+        } else {
+          for (int64_t p = 0; p < m; ++p) indices[at + p] = shifted(p);
+        }
+        at += m;
+        if (m <= room) filled += m;
+      }
+      flush();
+      if (streamed) stream_fence();
+    });
+    offsets[C.rows] = static_cast<Q>(C.nnz);
+  }
+
+  bool full_ = false;           // every row of B has its entry
+  std::vector<int64_t> first_;  // rows of chunks, and all rows at the end
+  std::vector<size_t> by_;      // for each chunk, whose known rows
+  std::vector<KnownRows> known_;
+  std::vector<Found> found_;  // between find() and fill()
+  Buffer kinds_;              // uint16_t for each row: a known row, or listed_row
+  std::vector<int64_t> marks_at_;
+  Buffer marks_;  // of listed rows
+  int64_t products_ = 0, rows_listed_ = 0;
+};
+
+}  // namespace kkc::spgemm

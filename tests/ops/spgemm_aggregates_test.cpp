@@ -1,0 +1,266 @@
+// spgemm with a B of at most one entry in a row, as tentative prolongators have.
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "support/spgemm_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+/// Rows of one entry in any column, of none with a probability of `empty` in 100.
+template <class T>
+HostCsr<T> aggregates(Random& random, int64_t rows, int64_t cols, uint64_t empty) {
+  HostCsr<T> P;
+  P.rows = rows;
+  P.cols = cols;
+  for (int64_t row = 0; row < rows; ++row) {
+    if (cols > 0 && random() % 100 >= empty) P.indices.push_back(random_int(random, 0, cols - 1));
+    P.offsets.push_back(P.nnz());
+  }
+  P.values = random_vector<T>(random, P.indices.size());
+  return P;
+}
+
+template <class T>
+HostCsr<T> transpose_of(const HostCsr<T>& A) {
+  HostCsr<T> turned;
+  turned.rows = A.cols;
+  turned.cols = A.rows;
+  for (const auto& row : rows_of_op(A, KKC_OP_TRANSPOSE)) {
+    for (const auto& entry : row) turned.indices.push_back(entry.first);
+    turned.offsets.push_back(turned.nnz());
+  }
+  turned.values.assign(turned.indices.size(), T(1));
+  return turned;
+}
+
+template <class T>
+constexpr const HostCsr<T>* no_mask = nullptr;
+
+/// Hosts whose build has T.
+template <class T>
+std::vector<std::pair<kkc_device_t, std::string>> hosts() {
+  std::vector<std::pair<kkc_device_t, std::string>> all;
+  for (const kkc_device_t device : devices()) {
+    if (is_gpu(device)) continue;
+    bool any = false;
+    for (const kkc_index_pair_t pair : all_index_pairs) any |= supported(device, "spgemm", pair, scalar_tag<T>);
+    if (!any) continue;
+    all.emplace_back(device, "");
+    if (device == KKC_DEVICE_OPENMP) all.emplace_back(device, R"({"threads": 3})");
+  }
+  return all;
+}
+
+std::string info_of(const Plan& plan) {
+  const char* info = nullptr;
+  ok(kkc_plan_info(plan, &info));
+  return info;
+}
+
+/// A grid of n x n x n points, 7 entries a row, and the aggregates of nx x ny x nz points of it.
+HostCsr<double> grid_of(Random& random, int64_t n) {
+  HostCsr<double> grid;
+  grid.rows = grid.cols = n * n * n;
+  for (int64_t point = 0; point < grid.rows; ++point) {
+    const int64_t at[] = {point % n, point / n % n, point / (n * n)}, step[] = {1, n, n * n};
+    for (int d = 2; d >= 0; --d)
+      if (at[d] > 0) grid.indices.push_back(point - step[d]);
+    grid.indices.push_back(point);
+    for (int d = 0; d < 3; ++d)
+      if (at[d] + 1 < n) grid.indices.push_back(point + step[d]);
+    grid.offsets.push_back(grid.nnz());
+  }
+  grid.values = random_vector<double>(random, grid.indices.size());
+  return grid;
+}
+HostCsr<double> boxes_of(Random& random, int64_t n, int64_t nx, int64_t ny, int64_t nz) {
+  const auto ceiling = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  HostCsr<double> P;
+  P.rows = n * n * n;
+  P.cols = ceiling(n, nx) * ceiling(n, ny) * ceiling(n, nz);
+  for (int64_t point = 0; point < P.rows; ++point) {
+    const int64_t x = point % n, y = point / n % n, z = point / (n * n);
+    P.indices.push_back((z / nz * ceiling(n, ny) + y / ny) * ceiling(n, nx) + x / nx);
+    P.offsets.push_back(P.nnz());
+  }
+  P.values = random_vector<double>(random, P.indices.size());
+  return P;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spgemm: rows of B of at most one entry, by every implementation", "[spgemm]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  constexpr int64_t sizes[] = {0, 1, 2, 9, 31, 64, 150};
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    bool taken = false;
+    for (const std::string& implementation : implementations(device, "spgemm")) {
+      Random random(seed());
+      for (const Shape shape : all_shapes)
+        for (const uint64_t empty : {0, 30, 100})
+          for (int repeat = 0; repeat < 3; ++repeat) {
+            const int64_t rows = repeat == 0 ? 150 : sizes[random() % std::size(sizes)],
+                          inner = repeat == 0 ? 150 : sizes[random() % std::size(sizes)],
+                          cols = inner == 0 ? 0 : random_int(random, 1, inner);
+            SpgemmCase<T> c;
+            c.implementation = implementation;
+            std::vector<kkc_index_pair_t> pairs;
+            for (const kkc_index_pair_t pair : all_index_pairs)
+              if (supported(device, "spgemm", pair, scalar_tag<T>)) pairs.push_back(pair);
+            c.pair = pairs[random() % pairs.size()];
+            c.pair_c = c.pair == KKC_INDEX_64_64 ? KKC_INDEX_64_64
+                       : random() % 2 == 0       ? KKC_INDEX_32_32
+                                                 : KKC_INDEX_32_64;
+            c.op_a = tested_ops[random() % std::size(tested_ops)];
+            c.op_b = tested_ops[random() % std::size(tested_ops)];
+            c.base_a = static_cast<int32_t>(random() % 2);
+            c.base_b = static_cast<int32_t>(random() % 2);
+            c.base_c = static_cast<int32_t>(random() % 2);
+            c.alpha = random() % 4 == 0 ? T(0) : random_value<T>(random);
+            c.beta = random() % 3 == 0 ? T(0) : random_value<T>(random);
+            c.sorted = random() % 2 == 0;
+            c.deterministic = random() % 2 == 0;
+            c.callers_arrays = random() % 2 == 0;
+            c.max_workspace = random() % 4 == 0 ? 8000 : -1;
+            const auto A =
+                random_csr<T>(random, shape, transposed(c.op_a) ? inner : rows, transposed(c.op_a) ? rows : inner);
+            auto B = aggregates<T>(random, inner, cols, empty);
+            if (transposed(c.op_b)) B = transpose_of(B);
+            INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << name(shape) << ' ' << rows
+                         << " x " << inner << " x " << cols << ", " << empty << " % empty, " << c.text());
+            const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+            if (!wrong) continue;
+            taken |= implementation == "host_aggregates";
+            REQUIRE(*wrong == "");
+          }
+    }
+    CHECK(taken);
+  }
+}
+
+TEMPLATE_TEST_CASE("spgemm: rows of every length around the borders of marks", "[spgemm]", double,
+                   std::complex<float>) {
+  using T = TestType;
+  const std::vector<int64_t> lengths{0,   1,   7,    8,    9,    16,    17,    63,    64,    65, 0, 255,
+                                     256, 257, 1023, 1024, 1025, 65533, 65534, 65535, 65536, 8,  9, 3};
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    for (const uint64_t empty : {0, 5}) {
+      Random random(seed());
+      HostCsr<T> A;
+      A.cols = 70000;
+      A.rows = static_cast<int64_t>(lengths.size());
+      for (const int64_t length : lengths) {  // the first columns, the last ones, every other one
+        const int64_t first = random() % 2 == 0 ? 0 : A.cols - length, each = 2 * length < A.cols && first == 0 ? 2 : 1;
+        for (int64_t k = 0; k < length; ++k) A.indices.push_back(first + k * each);
+        A.offsets.push_back(A.nnz());
+      }
+      A.values = random_vector<T>(random, A.indices.size());
+      auto B = aggregates<T>(random, A.cols, A.cols, empty);
+      int64_t next = 0;  // columns in order: as many columns in C as A has entries
+      for (int64_t& column : B.indices) column = next++;
+      SpgemmCase<T> c;
+      c.implementation = "host_aggregates";
+      c.beta = T(0.5);
+      c.pair = supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>) ? KKC_INDEX_32_32 : KKC_INDEX_32_64;
+      c.pair_c = KKC_INDEX_32_64;
+      INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << c.text());
+      const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+      REQUIRE(wrong);
+      REQUIRE(*wrong == "");
+    }
+  }
+}
+
+TEST_CASE("spgemm: more kinds of rows than are kept once", "[spgemm]") {
+  using T = double;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    const auto A = random_csr<T>(random, Shape::unsorted_duplicates, 9000, 4000);
+    SpgemmCase<T> c;
+    c.implementation = "host_aggregates";
+    c.beta = 3;
+    for (const uint64_t empty : {0, 20}) {
+      const auto B = aggregates<T>(random, 4000, 3000, empty);
+      INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << c.text());
+      const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+      REQUIRE(wrong);
+      REQUIRE(*wrong == "");
+      const DeviceCsr<T> a(ctx, A, c.pair, 0), b(ctx, B, c.pair, 0);
+      Plan plan;
+      ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, nullptr, c.pair, nullptr, plan.out()));
+      CHECK_THAT(info_of(plan), Catch::Contains("\"implementation\":\"host_aggregates\"") &&
+                                    !Catch::Contains("\"rows_in_classes\":9000"));
+    }
+  }
+}
+
+TEST_CASE("spgemm: aggregates of a grid, whose results leave the caches, give what other ways to multiply give",
+          "[spgemm]") {
+  using T = double;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    constexpr int64_t n = 72;
+    const auto grid = grid_of(random, n);
+    const DeviceCsr<T> A(ctx, grid, KKC_INDEX_32_32, 1);
+    for (const bool flat : {true, false}) {  // C of 2.2 million entries, or few kinds of rows
+      const auto boxes = flat ? boxes_of(random, n, 2, 1, 1) : boxes_of(random, n, 3, 3, 3);
+      const DeviceCsr<T> B(ctx, boxes, KKC_INDEX_32_32, 0);
+      for (const T beta : {T(0), T(0.5)}) {
+        std::vector<HostCsr<T>> results;
+        for (const char* implementation : {"host_aggregates", "host_binned", "host_dense"}) {
+          SpgemmCase<T> c;
+          c.implementation = implementation;
+          Plan plan;
+          ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, B, nullptr, c.pair, Options(c.options()), plan.out()));
+          if (results.empty())
+            CHECK_THAT(info_of(plan), Catch::Contains("\"rows_in_classes\":" + std::to_string(grid.rows)));
+          const OutputMatrix<T> C(ctx, c, plan, grid.rows, boxes.cols);
+          int64_t nnz = 0;
+          ok(kkc_plan_output_nnz(plan, &nnz));
+          C.set(std::vector<T>(static_cast<size_t>(nnz), T(1)));
+          const T alpha(2);
+          ok(kkc_spgemm_execute(plan, &alpha, A, B, &beta, C));
+          results.push_back(download<T>(ctx, C));
+        }
+        for (size_t other = 1; other < results.size(); ++other) {
+          CHECK(results[0].offsets == results[other].offsets);
+          CHECK(results[0].indices == results[other].indices);
+          double apart = 0;
+          for (size_t p = 0; p < results[0].values.size(); ++p)
+            apart = std::max(apart, std::abs(results[0].values[p] - results[other].values[p]));
+          CHECK(apart <= 64 * std::numeric_limits<T>::epsilon());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("spgemm: host_aggregates refuses masks, longer rows of B and a B wider than long", "[spgemm]") {
+  using T = double;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    const auto A = random_csr<T>(random, Shape::few, 40, 50);
+    const auto plan_of = [&](const HostCsr<T>& B, bool masked, const char* why) {
+      const DeviceCsr<T> a(ctx, A, KKC_INDEX_32_32, 0), b(ctx, B, KKC_INDEX_32_32, 0),
+          mask(ctx, random_csr<T>(random, Shape::few, 40, B.cols), KKC_INDEX_32_32, 0);
+      Plan plan;
+      CHECK(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, masked ? static_cast<kkc_matrix_t*>(mask) : nullptr,
+                            KKC_INDEX_32_32, Options(R"({"implementation": "host_aggregates"})"),
+                            plan.out()) == KKC_STATUS_NOT_SUPPORTED);
+      CHECK_THAT(kkc_last_error(), Catch::Contains(why));
+    };
+    plan_of(aggregates<T>(random, 50, 20, 0), true, "takes no mask");
+    plan_of(aggregates<T>(random, 50, 51, 0), false, "more columns than rows");
+    plan_of(random_csr<T>(random, Shape::banded, 50, 20), false, "rows of several entries");
+  }
+}
