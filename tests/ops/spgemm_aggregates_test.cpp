@@ -1,4 +1,5 @@
-// spgemm with a B of at most one entry in a row, as tentative prolongators have.
+// spgemm with a B of at most one entry in a row, as tentative prolongators have, and with the transpose of such a
+// matrix on the left.
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -244,23 +245,150 @@ TEST_CASE("spgemm: aggregates of a grid, whose results leave the caches, give wh
   }
 }
 
-TEST_CASE("spgemm: host_aggregates refuses masks, longer rows of B and a B wider than long", "[spgemm]") {
+TEMPLATE_TEST_CASE("spgemm: an A that uses each row of B about once, by every implementation", "[spgemm]", float,
+                   double, std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    int taken = 0;
+    for (const std::string& implementation : implementations(device, "spgemm")) {
+      Random random(seed());
+      for (const Shape shape : all_shapes)
+        for (const int64_t rows : {1, 9, 40, 75}) {
+          const int64_t inner = 150, cols = random_int(random, 1, inner);
+          SpgemmCase<T> c;
+          c.implementation = implementation;
+          std::vector<kkc_index_pair_t> pairs;
+          for (const kkc_index_pair_t pair : all_index_pairs)
+            if (supported(device, "spgemm", pair, scalar_tag<T>)) pairs.push_back(pair);
+          c.pair = pairs[random() % pairs.size()];
+          c.pair_c = c.pair == KKC_INDEX_64_64 ? KKC_INDEX_64_64
+                     : random() % 2 == 0       ? KKC_INDEX_32_32
+                                               : KKC_INDEX_32_64;
+          c.op_a = random() % 2 == 0 ? KKC_OP_TRANSPOSE : KKC_OP_HERMITIAN;
+          c.op_b = tested_ops[random() % std::size(tested_ops)];
+          c.base_a = static_cast<int32_t>(random() % 2);
+          c.base_b = static_cast<int32_t>(random() % 2);
+          c.alpha = random() % 4 == 0 ? T(0) : random_value<T>(random);
+          c.beta = random() % 3 == 0 ? T(0) : random_value<T>(random);
+          c.sorted = random() % 2 == 0;
+          c.deterministic = random() % 2 == 0;
+          c.callers_arrays = random() % 2 == 0;
+          const auto A = aggregates<T>(random, inner, rows, random() % 2 == 0 ? 0 : 20);
+          const auto B =
+              random_csr<T>(random, shape, transposed(c.op_b) ? cols : inner, transposed(c.op_b) ? inner : cols);
+          INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << name(shape) << ' ' << rows
+                       << " x " << inner << " x " << cols << ", " << c.text());
+          const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+          if (!wrong) continue;
+          taken += implementation == "host_restriction" ? 1 : 0;
+          REQUIRE(*wrong == "");
+        }
+    }
+    CHECK(taken > 10);
+  }
+}
+
+TEMPLATE_TEST_CASE("spgemm: restrictions to rows of every length around the borders of masks and places", "[spgemm]",
+                   double, std::complex<float>) {
+  using T = TestType;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    const std::vector<int64_t> lengths{1,   2,   7,   8,    9,    1,    16,    17,    255,   256,
+                                       257, 258, 300, 1024, 8191, 4096, 65535, 65536, 65537, 3};
+    constexpr int64_t each = 6;  // rows of B for a row of C; the first one decides of its length
+    HostCsr<T> A, B;
+    A.rows = static_cast<int64_t>(lengths.size());
+    B.cols = 70000;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      const int64_t first = random_int(random, 0, B.cols - lengths[i]);
+      for (int64_t k = 0; k < each; ++k) {
+        A.indices.push_back(static_cast<int64_t>(i) * each + k);
+        const int64_t length = k == 0 ? lengths[i] : std::min<int64_t>(lengths[i], random_int(random, 0, 9)),
+                      from = k == 0 ? first : random_int(random, first, first + lengths[i] - length);
+        // Rows in order, but for every third row of C, whose rows descend.
+        for (int64_t q = 0; q < length; ++q) B.indices.push_back(from + (i % 3 == 2 ? length - 1 - q : q));
+        B.offsets.push_back(B.nnz());
+        ++B.rows;
+      }
+      A.offsets.push_back(A.nnz());
+    }
+    for (; B.rows < B.cols; ++B.rows) B.offsets.push_back(B.nnz());
+    A.cols = B.rows;
+    A.values = random_vector<T>(random, A.indices.size());
+    B.values = random_vector<T>(random, B.indices.size());
+    SpgemmCase<T> c;
+    c.implementation = "host_restriction";
+    c.beta = T(0.5);
+    c.pair = supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>) ? KKC_INDEX_32_32 : KKC_INDEX_32_64;
+    c.pair_c = KKC_INDEX_32_64;
+    INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << c.text());
+    const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+    REQUIRE(wrong);
+    REQUIRE(*wrong == "");
+  }
+}
+
+TEST_CASE("spgemm: Galerkin products of a grid are those of another way to multiply", "[spgemm]") {
+  using T = double;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    constexpr int64_t n = 36;
+    const auto grid = grid_of(random, n), boxes = boxes_of(random, n, 3, 3, 3);
+    const DeviceCsr<T> A(ctx, grid, KKC_INDEX_32_32, 0), P(ctx, boxes, KKC_INDEX_32_32, 1);
+    const auto product = [&](kkc_op_t op, const kkc_matrix_t* left, const kkc_matrix_t* right, const char* how,
+                             const std::string& expected) {
+      SpgemmCase<T> c;
+      c.implementation = how;
+      const T one(1), zero(0);
+      Plan plan;
+      Matrix C;
+      ok(kkc_spgemm_plan(ctx, op, left, KKC_OP_NONE, right, nullptr, c.pair, Options(c.options()), plan.out()));
+      CHECK_THAT(info_of(plan), Catch::Contains("\"implementation\":\"" + expected + "\""));
+      ok(kkc_plan_create_output(plan, C.out()));
+      ok(kkc_spgemm_execute(plan, &one, left, right, &zero, C));
+      return C;
+    };
+    const Matrix AP = product(KKC_OP_NONE, A, P, "", "host_aggregates");
+    const auto coarse = download<T>(ctx, product(KKC_OP_TRANSPOSE, P, AP, "", "host_restriction")),
+               other = download<T>(ctx, product(KKC_OP_TRANSPOSE, P, AP, "host_binned", "host_binned"));
+    CHECK(coarse.offsets == other.offsets);
+    CHECK(coarse.indices == other.indices);
+    double apart = 0;
+    for (size_t p = 0; p < coarse.values.size(); ++p)
+      apart = std::max(apart, std::abs(coarse.values[p] - other.values[p]));
+    CHECK(apart <= 256 * std::numeric_limits<T>::epsilon());
+  }
+}
+
+TEST_CASE("spgemm: host_aggregates and host_restriction refuse masks and operands of other shapes", "[spgemm]") {
   using T = double;
   for (const auto& [device, options] : hosts<T>()) {
     const Context ctx(device, options);
     Random random(seed());
     const auto A = random_csr<T>(random, Shape::few, 40, 50);
-    const auto plan_of = [&](const HostCsr<T>& B, bool masked, const char* why) {
-      const DeviceCsr<T> a(ctx, A, KKC_INDEX_32_32, 0), b(ctx, B, KKC_INDEX_32_32, 0),
-          mask(ctx, random_csr<T>(random, Shape::few, 40, B.cols), KKC_INDEX_32_32, 0);
+    const std::string aggregated = "host_aggregates", restricted = "host_restriction";
+    const auto plan_of = [&](const std::string& how, const HostCsr<T>& left, const HostCsr<T>& B, bool masked,
+                             const char* why) {
+      const DeviceCsr<T> a(ctx, left, KKC_INDEX_32_32, 0), b(ctx, B, KKC_INDEX_32_32, 0),
+          mask(ctx, random_csr<T>(random, Shape::few, left.rows, B.cols), KKC_INDEX_32_32, 0);
       Plan plan;
       CHECK(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, masked ? static_cast<kkc_matrix_t*>(mask) : nullptr,
-                            KKC_INDEX_32_32, Options(R"({"implementation": "host_aggregates"})"),
+                            KKC_INDEX_32_32, Options("{\"implementation\": \"" + how + "\"}"),
                             plan.out()) == KKC_STATUS_NOT_SUPPORTED);
       CHECK_THAT(kkc_last_error(), Catch::Contains(why));
     };
-    plan_of(aggregates<T>(random, 50, 20, 0), true, "takes no mask");
-    plan_of(aggregates<T>(random, 50, 51, 0), false, "more columns than rows");
-    plan_of(random_csr<T>(random, Shape::banded, 50, 20), false, "rows of several entries");
+    plan_of(aggregated, A, aggregates<T>(random, 50, 20, 0), true, "takes no mask");
+    plan_of(aggregated, A, aggregates<T>(random, 50, 51, 0), false, "more columns than rows");
+    plan_of(aggregated, A, random_csr<T>(random, Shape::banded, 50, 20), false, "rows of several entries");
+    const auto R = transpose_of(aggregates<T>(random, 50, 10, 0));
+    plan_of(restricted, R, random_csr<T>(random, Shape::few, 50, 20), true, "takes no mask");
+    plan_of(restricted, R, random_csr<T>(random, Shape::few, 50, 51), false, "more columns than rows");
+    plan_of(restricted, random_csr<T>(random, Shape::banded, 40, 50), random_csr<T>(random, Shape::few, 50, 20), false,
+            "rows of B more than once");
+    plan_of(restricted, aggregates<T>(random, 50, 60, 0), random_csr<T>(random, Shape::few, 60, 20), false,
+            "rows of few entries");
   }
 }

@@ -18,20 +18,32 @@ namespace host_parts_of_rows {
 
 inline constexpr int64_t none = std::numeric_limits<int64_t>::max();
 
-/// Counts rows of one length at once: neighbours are mostly alike.
+/// Counts rows by length: short ones in several tables, so that neighbours of one length do not wait for each other.
 struct Counter {
+  static constexpr int64_t short_length = 64, tables = 4;
   RowStats stats{};
-  int64_t length = 0, run = 0;
+  int64_t short_rows[tables][short_length] = {};
 
-  void flush() {
-    if (run == 0) return;
+  void add(int64_t row, int64_t length) {
+    if (length < short_length) [[likely]]
+      ++short_rows[row % tables][length];
+    else
+      add_rows(length, 1);
+  }
+  void finish() {
+    for (const auto& table : short_rows)
+      for (int64_t length = 0; length < short_length; ++length) add_rows(length, table[length]);
+  }
+
+ private:
+  void add_rows(int64_t length, int64_t rows) {
+    if (rows == 0) return;
     const int bin = length < 2 ? 0 : static_cast<int>(std::bit_width(static_cast<uint64_t>(length - 1)));
-    stats.histogram[std::min(bin, 39)] += run;
-    stats.nonzeros[std::min(bin, 39)] += run * length;
-    if (length == 0) stats.empty += run;
+    stats.histogram[std::min(bin, 39)] += rows;
+    stats.nonzeros[std::min(bin, 39)] += rows * length;
+    if (length == 0) stats.empty += rows;
     stats.shortest = std::min(stats.shortest, length);
     stats.longest = std::max(stats.longest, length);
-    run = 0;
   }
 };
 
@@ -53,13 +65,9 @@ RowStats count_rows(const O* offsets, int64_t base, int64_t rows, int64_t nnz, i
       counter.stats.first_bad_row = row;
       break;
     }
-    if (to - from != counter.length) {
-      counter.flush();
-      counter.length = to - from;
-    }
-    ++counter.run;
+    counter.add(row, to - from);
   }
-  counter.flush();
+  counter.finish();
   return counter.stats;
 }
 
