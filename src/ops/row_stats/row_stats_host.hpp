@@ -26,17 +26,15 @@ struct Counter {
 
   void add(int64_t row, int64_t length) {
     if (length < short_length) [[likely]]
-      ++short_rows[row % tables][length];
+      ++short_rows[static_cast<uint64_t>(row) % tables][length];
     else
-      add_rows(length, 1);
+      add(Alike{length, 1});
   }
-  void finish() {
-    for (const auto& table : short_rows)
-      for (int64_t length = 0; length < short_length; ++length) add_rows(length, table[length]);
-  }
-
- private:
-  void add_rows(int64_t length, int64_t rows) {
+  struct Alike {
+    int64_t length, rows;
+  };
+  void add(const Alike& alike) {
+    const auto [length, rows] = alike;
     if (rows == 0) return;
     const int bin = length < 2 ? 0 : static_cast<int>(std::bit_width(static_cast<uint64_t>(length - 1)));
     stats.histogram[std::min(bin, 39)] += rows;
@@ -44,6 +42,10 @@ struct Counter {
     if (length == 0) stats.empty += rows;
     stats.shortest = std::min(stats.shortest, length);
     stats.longest = std::max(stats.longest, length);
+  }
+  void finish() {
+    for (const auto& table : short_rows)
+      for (int64_t length = 0; length < short_length; ++length) add(Alike{length, table[length]});
   }
 };
 
@@ -53,19 +55,40 @@ int64_t from_base(O offset, int64_t base) {
   return static_cast<int64_t>(static_cast<uint64_t>(static_cast<int64_t>(offset)) - static_cast<uint64_t>(base));
 }
 
-/// Rows begin..end-1, whose offsets must ascend; those of all rows from 0 to nnz.
+/// Rows begin..end-1, whose offsets must ascend; those of all rows from 0 to nnz. Blocks that do, and those of rows of
+/// one length, are found by vectors.
 template <class O>
 RowStats count_rows(const O* offsets, int64_t base, int64_t rows, int64_t nnz, int64_t begin, int64_t end) {
+  using U = std::make_unsigned_t<O>;
+  constexpr int64_t block = 2048;
   Counter counter;
   counter.stats.shortest = none;
   counter.stats.first_bad_row = none;
-  for (int64_t row = begin; row < end; ++row) {
-    const int64_t from = from_base(offsets[row], base), to = from_base(offsets[row + 1], base);
-    if (from < 0 || to < from || to > nnz || (row == 0 && from != 0) || (row == rows - 1 && to != nnz)) [[unlikely]] {
-      counter.stats.first_bad_row = row;
-      break;
+  for (int64_t first = begin; first < end; first += block) {
+    const int64_t last = std::min(first + block, end);
+    O lowest = offsets[first], highest = offsets[first], shortest = std::numeric_limits<O>::max(), longest = 0;
+    for (int64_t row = first; row < last; ++row) {
+      const O to = offsets[row + 1], length = static_cast<O>(static_cast<U>(to) - static_cast<U>(offsets[row]));
+      lowest = std::min(lowest, to);
+      highest = std::max(highest, to);
+      shortest = std::min(shortest, length);
+      longest = std::max(longest, length);
     }
-    counter.add(row, to - from);
+    // Lengths of offsets outside may have wrapped around.
+    const bool good = lowest >= base && from_base(highest, base) <= nnz && shortest >= 0 &&
+                      (first > 0 || offsets[0] == base) && (last < rows || from_base(offsets[rows], base) == nnz);
+    if (!good) [[unlikely]]
+      for (int64_t row = first; row < last; ++row) {
+        const int64_t from = from_base(offsets[row], base), to = from_base(offsets[row + 1], base);
+        if (from < 0 || to < from || to > nnz || (row == 0 && from != 0) || (row == rows - 1 && to != nnz)) {
+          counter.stats.first_bad_row = row;
+          return counter.stats;
+        }
+      }
+    if (shortest == longest)
+      counter.add(Counter::Alike{shortest, last - first});
+    else
+      for (int64_t row = first; row < last; ++row) counter.add(row, int64_t{offsets[row + 1]} - offsets[row]);
   }
   counter.finish();
   return counter.stats;
