@@ -19,6 +19,59 @@ namespace {
 /// Columns of a row with masks.
 constexpr int64_t laned_columns = 8;
 
+/// Up to eight columns in a register, with their numbers.
+///   unsigned where(column): a bit at the column's number, or none
+///   unsigned where(from, count, ascend): those of up to eight columns; clears `ascend` unless they do
+///   void add(number, column)
+template <class I>
+struct FewColumns;
+#if defined(__AVX512F__)
+template <>
+struct FewColumns<int32_t> {
+  using Bits = __mmask16;
+  __m512i columns = _mm512_set1_epi32(-1);
+  unsigned where(int32_t column) const { return _mm512_cmpeq_epi32_mask(columns, _mm512_set1_epi32(column)); }
+  unsigned where(const int32_t* from, int64_t count, bool& ascend) const {
+    const auto all = static_cast<Bits>((1u << count) - 1), pairs = static_cast<Bits>(all >> 1);
+    const __m512i row = _mm512_mask_loadu_epi32(_mm512_set1_epi32(-2), all, from),
+                  next = _mm512_maskz_loadu_epi32(pairs, from + 1);
+    ascend &= _mm512_mask_cmplt_epi32_mask(pairs, row, next) == pairs;
+    const auto of = [&](int q) {
+      return _mm512_cmpeq_epi32_mask(columns,
+                                     _mm512_maskz_permutexvar_epi32(static_cast<Bits>(-1), _mm512_set1_epi32(q), row));
+    };
+    unsigned bits = static_cast<Bits>(of(0) | of(1) | of(2) | of(3));
+    if (count > 4) bits |= static_cast<Bits>(of(4) | of(5) | of(6) | of(7));
+    return bits;
+  }
+  void add(uint32_t number, int32_t column) {
+    columns = _mm512_mask_set1_epi32(columns, static_cast<Bits>(1u << number), column);
+  }
+};
+template <>
+struct FewColumns<int64_t> {
+  using Bits = __mmask8;
+  __m512i columns = _mm512_set1_epi64(-1);
+  unsigned where(int64_t column) const { return _mm512_cmpeq_epi64_mask(columns, _mm512_set1_epi64(column)); }
+  unsigned where(const int64_t* from, int64_t count, bool& ascend) const {
+    const auto all = static_cast<Bits>((1u << count) - 1), pairs = static_cast<Bits>(all >> 1);
+    const __m512i row = _mm512_mask_loadu_epi64(_mm512_set1_epi64(-2), all, from),
+                  next = _mm512_maskz_loadu_epi64(pairs, from + 1);
+    ascend &= _mm512_mask_cmplt_epi64_mask(pairs, row, next) == pairs;
+    const auto of = [&](int q) {
+      return _mm512_cmpeq_epi64_mask(columns,
+                                     _mm512_maskz_permutexvar_epi64(static_cast<Bits>(-1), _mm512_set1_epi64(q), row));
+    };
+    unsigned bits = static_cast<Bits>(of(0) | of(1) | of(2) | of(3));
+    if (count > 4) bits |= static_cast<Bits>(of(4) | of(5) | of(6) | of(7));
+    return bits;
+  }
+  void add(uint32_t number, int64_t column) {
+    columns = _mm512_mask_set1_epi64(columns, static_cast<Bits>(1u << number), column);
+  }
+};
+#endif
+
 template <class E, class I, class O>
 class RestrictionKernel final : public Kernel {
   using Pattern = HostPatternRef<I, O>;
@@ -34,10 +87,12 @@ class RestrictionKernel final : public Kernel {
     deal(queue, chunks, [&](int64_t id, int64_t chunk) {
       Worker& worker = workers[static_cast<size_t>(id)];
       worker.places.resize(static_cast<size_t>(B.cols), absent);
-      worker.columns.resize(static_cast<size_t>(B.cols) + 1);
+      worker.columns.resize(static_cast<size_t>(B.cols));
       Found& mine = found[static_cast<size_t>(chunk)];
-      if (V::lanes > 0 && find_rows<true>(A, B, chunk, worker, mine)) return;
-      mine = {};
+      if constexpr (V::lanes > 0) {
+        if (find_rows<true>(A, B, chunk, worker, mine)) return;
+        mine = {};
+      }
       find_rows<false>(A, B, chunk, worker, mine);
     });
     gather(desc, queue, found);
@@ -101,7 +156,7 @@ class RestrictionKernel final : public Kernel {
   /// What a thread works with.
   struct Worker {
     std::vector<uint32_t> places;  // of columns; absent between two rows
-    std::vector<I> columns;        // of a row, and one more
+    std::vector<I> columns;        // of a row
   };
 
   /// Bytes of a product's place in a row of so many columns.
@@ -120,71 +175,94 @@ class RestrictionKernel final : public Kernel {
       __builtin_prefetch(B.indices + next);
   }
 
-  /// f(column) for the columns of row j of B, four at a time for the want of branches: the last one up to four times.
-  template <class F>
-  [[gnu::always_inline]] static void each_column(const Pattern& B, int64_t j, const F& f) {
-    for (int64_t q = B.begin(j), last = B.end(j) - 1; q <= last; q += 4)
-      for (int64_t t = 0; t < 4; ++t) f(B.column(std::min(q + t, last)));
-  }
-
   /// `masks`: rows of few columns have masks; false where that takes a row of B that does not ascend.
   template <bool masks>
   bool find_rows(const Pattern& A, const Pattern& B, int64_t chunk, Worker& worker, Found& found) const {
     found.laned = masks;
-    uint32_t* const places = worker.places.data();
     I* const columns = worker.columns.data();
-    bool ascend = true;
-    for (int64_t i = first_[static_cast<size_t>(chunk)], last = first_[static_cast<size_t>(chunk) + 1];
-         ascend && i < last; ++i) {
+    for (int64_t i = first_[static_cast<size_t>(chunk)], last = first_[static_cast<size_t>(chunk) + 1]; i < last; ++i) {
       const Row row{A.begin(i), A.end(i)};
-      const auto n = static_cast<size_t>(row.end - row.begin);
-      const size_t marks_at = found.marks.size();
-      if (masks) found.marks.resize(marks_at + n);
-      std::byte* const marks = found.marks.data() + marks_at;
       uint32_t m = 0;
-      int64_t products = 0;
-      for (int64_t k = row.begin; k < row.end; ++k) {
-        prefetch(A, B, nullptr, k);
-        const int64_t j = A.column(k), count = B.end(j) - B.begin(j);
-        products += count;
-        unsigned mask = 0;
-        int64_t before = -1;
-        // Places in the order in which products meet columns; without a branch.
-        each_column(B, j, [&](int64_t column) {
-          const uint32_t known = places[column], place = known == absent ? m : known;
-          places[column] = place;
-          columns[m] = static_cast<I>(column);
-          m += known == absent ? 1 : 0;
-          if constexpr (masks) {
-            ascend &= before <= column;
-            before = column;
-            mask |= 1u << (place & 31);
-          }
-        });
-        if constexpr (masks) {
-          ascend &= m > laned_columns || std::popcount(mask) == count;  // no column twice
-          marks[k - row.begin] = static_cast<std::byte>(mask);
-        }
-      }
-      if (masks && m <= laned_columns) {
-        sort_masked(columns, m, marks, n);
-      } else {
-        found.marks.resize(marks_at);
-        std::sort(columns, columns + m);
-        for (uint32_t p = 0; p < m; ++p) places[columns[p]] = p;
-        if (place_bytes(m) == 1)
-          note_places<uint8_t>(row, A, B, places, products, found.marks);
-        else if (place_bytes(m) == 2)
-          note_places<uint16_t>(row, A, B, places, products, found.marks);
+      bool masked = false;
+      if constexpr (masks) {
+        const auto n = static_cast<size_t>(row.end - row.begin);
+        const size_t marks_at = found.marks.size();
+        found.marks.resize(marks_at + n);
+        std::byte* const marks = found.marks.data() + marks_at;
+        const Fit fit = mask_row(row, A, B, columns, m, marks, found.products);
+        if (fit == Fit::unordered) return false;
+        masked = fit == Fit::masks;
+        if (masked)
+          sort_masked(columns, m, marks, n);
         else
-          note_places<uint32_t>(row, A, B, places, products, found.marks);
+          found.marks.resize(marks_at);
       }
-      for (uint32_t p = 0; p < m; ++p) places[columns[p]] = absent;
+      if (!masked) m = place_row(row, A, B, worker, found);
       found.counts.push_back(m);
       found.columns.insert(found.columns.end(), columns, columns + m);
-      found.products += products;
     }
-    return ascend;
+    return true;
+  }
+
+  enum class Fit { masks, longer, unordered };
+  /// The columns in the order in which products meet them, and masks of them. Not for more columns than masks have, and
+  /// rows of B that do not ascend.
+  static Fit mask_row(Row row, Pattern A, Pattern B, I* columns, uint32_t& m, std::byte* marks, int64_t& products) {
+    FewColumns<I> known;
+    m = 0;
+    int64_t sum = 0;
+    for (int64_t k = row.begin; k < row.end; ++k) {
+      prefetch(A, B, nullptr, k);
+      const int64_t j = A.column(k), begin = B.begin(j), count = B.end(j) - begin;
+      if (count > laned_columns) return Fit::longer;
+      bool ascend = true;
+      unsigned mask = known.where(B.indices + begin, count, ascend);
+      if (std::popcount(mask) != count) {
+        for (int64_t q = begin; q < begin + count; ++q) {
+          if (known.where(B.indices[q]) != 0) continue;
+          if (m == laned_columns) return Fit::longer;
+          mask |= 1u << m;
+          known.add(m, B.indices[q]);
+          columns[m++] = static_cast<I>(B.column(q));
+        }
+        ascend &= std::popcount(mask) == count;  // no column twice
+      }
+      if (!ascend) return Fit::unordered;
+      marks[k - row.begin] = static_cast<std::byte>(mask);
+      sum += count;
+    }
+    products += sum;
+    return Fit::masks;
+  }
+
+  /// The columns in order, and the places of the products.
+  static uint32_t place_row(const Row& row, const Pattern& A, const Pattern& B, Worker& worker, Found& found) {
+    uint32_t* const places = worker.places.data();
+    I* const columns = worker.columns.data();
+    uint32_t m = 0;
+    int64_t products = 0;
+    for (int64_t k = row.begin; k < row.end; ++k) {
+      prefetch(A, B, nullptr, k);
+      const int64_t begin = B.begin(A.column(k)), end = B.end(A.column(k));
+      products += end - begin;
+      for (int64_t q = begin; q < end; ++q) {
+        uint32_t& place = places[B.column(q)];
+        if (place != absent) continue;
+        place = 0;
+        columns[m++] = static_cast<I>(B.column(q));
+      }
+    }
+    std::sort(columns, columns + m);
+    for (uint32_t p = 0; p < m; ++p) places[columns[p]] = p;
+    if (place_bytes(m) == 1)
+      note_places<uint8_t>(row, A, B, places, products, found.marks);
+    else if (place_bytes(m) == 2)
+      note_places<uint16_t>(row, A, B, places, products, found.marks);
+    else
+      note_places<uint32_t>(row, A, B, places, products, found.marks);
+    for (uint32_t p = 0; p < m; ++p) places[columns[p]] = absent;
+    found.products += products;
+    return m;
   }
 
   /// Puts the columns in order, and the bits of the masks with them.
