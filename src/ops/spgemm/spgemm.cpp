@@ -199,6 +199,10 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   state->why = std::move(made.why);
   state->kernel = std::move(made.kernel);
   state->kernel->output.base = base;
+  if (transposes(op_a) && !(conjugates(op_a) && is_complex_scalar(desc.scalar())) && state->kernel->takes_positions()) {
+    state->A.by_kernel = true;
+    state->A.gathers = false;
+  }
   state->A.planned = PlannedMatrix(queue, A.ref(), parsed.checked);
   state->B.planned = PlannedMatrix(queue, B.ref(), parsed.checked);
   place_workspace(*state, desc);
@@ -221,8 +225,10 @@ bool is_zero(const void* coefficient, Scalar scalar) {
 
 /// A as the kernel multiplies it; gathers its values if `wanted`.
 CsrRef prepare(Queue& queue, const Operand& operand, const CsrRef& A, void* workspace, bool wanted) {
-  if (!operand.gathers) return A;
   const EntryMap& map = operand.transpose;
+  if (operand.by_kernel)
+    return {A.pair, A.scalar, 0, map.rows, map.cols, map.nnz, map.offsets->data(), map.indices->data(), A.values};
+  if (!operand.gathers) return A;
   const bool turned = transposes(operand.op);
   void* const values = static_cast<char*>(workspace) + operand.at;
   if (wanted && A.nnz > 0)
@@ -262,6 +268,7 @@ void execute(Plan& plan, const void* alpha, const Matrix& A, const Matrix& B, co
     args.B = prepare(queue, state.B, B.ref(), plan.workspace(), reads);
     args.C = const_cast<void*>(c.values);
     args.workspace = plan.workspace();
+    if (state.A.by_kernel) args.positions_A = state.A.transpose.positions->data();
     state.kernel->execute(queue, args);
   });
 }

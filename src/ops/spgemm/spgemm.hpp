@@ -41,6 +41,9 @@ struct Args {
   CsrRef A, B;      // of the planned patterns and bases
   void* C;          // values in the order of the planned pattern; not null
   void* workspace;  // workspace_bytes() of device memory, 256-byte aligned, or null
+  /// For kernels that read A's values where the caller has them: entry k is values[positions_A[k]], positions of A's
+  /// offset type; null: entry k is values[k].
+  const void* positions_A = nullptr;
 };
 
 /// A plan's numeric part. Host kernels block; GPU kernels enqueue on the queue's stream and never allocate.
@@ -52,6 +55,8 @@ class Kernel {
   /// Sizes, types and memory of C's pattern, of base 0; `base` is spgemm.cpp's. Each column once a row.
   OutputPattern output;
   virtual size_t workspace_bytes() const { return 0; }
+  /// Whether execute takes Args::positions_A, which saves the room and the time to put A's values in order.
+  virtual bool takes_positions() const { return false; }
   /// At least "products" (scalar multiplications) and "plan_bytes" (memory kept, C's pattern aside).
   virtual void describe(Info& info) const = 0;
 };

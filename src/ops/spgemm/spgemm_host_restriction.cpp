@@ -100,7 +100,8 @@ class RestrictionKernel final : public Kernel {
 
   void execute(Queue& queue, const Args& args) override {
     const Pattern A(args.A), B(args.B);
-    const auto *a = static_cast<const E*>(args.A.values), *b = static_cast<const E*>(args.B.values);
+    const Factors a{static_cast<const E*>(args.A.values), static_cast<const O*>(args.positions_A)};
+    const auto* const b = static_cast<const E*>(args.B.values);
     const E alpha = factor<E>(args.alpha).get(), beta = factor<E>(args.beta).get();
     const bool wide = offset_size(output.pair) == 8;
     deal(queue, static_cast<int64_t>(first_.size()) - 1, [&](int64_t, int64_t chunk) {
@@ -131,6 +132,8 @@ class RestrictionKernel final : public Kernel {
     });
   }
 
+  bool takes_positions() const override { return true; }
+
   void describe(Info& info) const override {
     info.add("products", products_);
     info.add("compression", output.nnz == 0 ? 1.0 : static_cast<double>(products_) / static_cast<double>(output.nnz));
@@ -141,6 +144,16 @@ class RestrictionKernel final : public Kernel {
  private:
   static constexpr uint32_t absent = std::numeric_limits<uint32_t>::max();
 
+  /// A's values, in order or at their positions.
+  struct Factors {
+    const E* values;
+    const O* positions;
+    E operator[](int64_t k) const { return values[at(k)]; }
+    int64_t at(int64_t k) const { return positions == nullptr ? k : static_cast<int64_t>(positions[k]); }
+    [[gnu::always_inline]] void prefetch(const Pattern& A, int64_t k) const {
+      __builtin_prefetch(values + at(std::min(k + 40, A.nnz - 1)));
+    }
+  };
   /// Entries begin..end-1 of A.
   struct Row {
     int64_t begin, end;
@@ -180,7 +193,10 @@ class RestrictionKernel final : public Kernel {
   bool find_rows(const Pattern& A, const Pattern& B, int64_t chunk, Worker& worker, Found& found) const {
     found.laned = masks;
     I* const columns = worker.columns.data();
-    for (int64_t i = first_[static_cast<size_t>(chunk)], last = first_[static_cast<size_t>(chunk) + 1]; i < last; ++i) {
+    const int64_t first = first_[static_cast<size_t>(chunk)], last = first_[static_cast<size_t>(chunk) + 1];
+    found.counts.reserve(static_cast<size_t>(last - first));
+    if (masks) found.marks.reserve(static_cast<size_t>(A.begin(last) - A.begin(first)));
+    for (int64_t i = first; i < last; ++i) {
       const Row row{A.begin(i), A.end(i)};
       uint32_t m = 0;
       bool masked = false;
@@ -347,7 +363,7 @@ class RestrictionKernel final : public Kernel {
   }
 
   static const std::byte* laned([[maybe_unused]] const Row& row, [[maybe_unused]] const Pattern& A,
-                                [[maybe_unused]] const E* a, [[maybe_unused]] const Pattern& B,
+                                [[maybe_unused]] const Factors& a, [[maybe_unused]] const Pattern& B,
                                 [[maybe_unused]] const E* b, [[maybe_unused]] E alpha, [[maybe_unused]] E beta,
                                 [[maybe_unused]] int64_t m, [[maybe_unused]] E* c, const std::byte* marks) {
     if constexpr (V::lanes > 0) {
@@ -355,6 +371,7 @@ class RestrictionKernel final : public Kernel {
       V sum = beta == E{} ? V::zero() : V::load(c, inside).times(beta);
       for (int64_t k = row.begin; k < row.end; ++k) {
         prefetch(A, B, b, k);
+        a.prefetch(A, k);
         sum.add(alpha * a[k], b + B.begin(A.column(k)), static_cast<unsigned>(*marks++));
       }
       sum.store(c, inside);
@@ -363,10 +380,11 @@ class RestrictionKernel final : public Kernel {
   }
 
   template <class M>
-  static const std::byte* placed(const Row& row, const Pattern& A, const E* a, const Pattern& B, const E* b, E alpha,
-                                 E* c, const std::byte* marks) {
+  static const std::byte* placed(const Row& row, const Pattern& A, const Factors& a, const Pattern& B, const E* b,
+                                 E alpha, E* c, const std::byte* marks) {
     for (int64_t k = row.begin; k < row.end; ++k) {
       prefetch(A, B, b, k);
+      a.prefetch(A, k);
       const E with = times(alpha, a[k]);
       for (int64_t q = B.begin(A.column(k)), end = B.end(A.column(k)); q < end; ++q, marks += sizeof(M)) {
         M place;

@@ -10,13 +10,14 @@
 namespace kkc::spgemm {
 
 /// How a planned matrix becomes the operand that the kernel multiplies: itself, or its transpose (a pattern of the
-/// plan's), its values gathered into the workspace at each execute.
+/// plan's), its values gathered into the workspace at each execute or by the kernel as it reads them.
 struct Operand {
   Op op = Op::none;
   PlannedMatrix planned;
   EntryMap transpose;  // if op transposes
   bool gathers = false;
-  size_t at = 0;  // in the workspace
+  bool by_kernel = false;  // the kernel reads the values through transpose.positions: nothing is gathered
+  size_t at = 0;           // in the workspace
 };
 
 class State final : public PlanState {
