@@ -37,7 +37,7 @@ inline void stream_out(void* destination, const void* source, size_t bytes) {
   const char* from = static_cast<const char*>(source);
   const size_t head = (cache_line - reinterpret_cast<uintptr_t>(to) % cache_line) % cache_line;
   if (head + cache_line > bytes) {
-    std::memcpy(to, from, bytes);
+    if (bytes != 0) std::memcpy(to, from, bytes);
     return;
   }
   if (head != 0) std::memcpy(to, from, head);
