@@ -18,8 +18,8 @@ function(kkc_op op)
   set_property(GLOBAL APPEND PROPERTY KKC_MODULE_SOURCES ${arg_MODULE_SOURCES})
 endfunction()
 
-# kkc_impl(<op> <algorithm> DEVICES serial openmp cuda hip [SOURCE file] [RAW] [TRIAL] [PARTS part...])
-# An implementation, in order of priority. RAW: it launches raw GPU kernels only and is compiled without Kokkos' headers.
+# kkc_impl(<op> <algorithm> DEVICES serial openmp cuda hip|host [SOURCE file] [RAW] [TRIAL] [PARTS part...])
+# An implementation, in order of priority. DEVICES host: Serial and OpenMP, without Kokkos and compiled once for both. RAW: it launches raw GPU kernels only and is compiled without Kokkos' headers.
 # TRIAL: its tests have not run on its device yet, so only builds with KKC_TRIAL hold it. PARTS: what takes long to
 # compile, <op>_<algorithm>_<part>.hpp each, defined in a translation unit of its own. Without SOURCE,
 # <op>_<algorithm>.hpp defines template <class Dev> constexpr Implementation <algorithm>(); with SOURCE, that file defines
@@ -38,6 +38,12 @@ function(kkc_impl op algorithm)
   if(NOT EXISTS ${file})
     message(FATAL_ERROR "${op} ${algorithm}: ${file} does not exist")
     return()
+  endif()
+  if(arg_DEVICES STREQUAL "host" AND NOT arg_SOURCE)
+    set(arg_DEVICES serial openmp)
+    set(arg_SOURCE ${op}_${algorithm}.cpp)
+    set(file ${PROJECT_BINARY_DIR}/generated/host/${arg_SOURCE})
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/host_unit.in ${file} @ONLY)
   endif()
   foreach(device IN LISTS arg_DEVICES)
     set_property(GLOBAL APPEND PROPERTY KKC_${op}_${device} ${algorithm})

@@ -1,4 +1,4 @@
-// Parts of host work: one loop for Serial, one OpenMP region for OpenMP.
+// Parts of host work: one loop for one thread, one OpenMP region for several.
 #pragma once
 
 #include <atomic>
@@ -13,21 +13,26 @@
 
 namespace kkc {
 
+/// Device tag of Serial and OpenMP alike: what needs no Kokkos is compiled once, and its queue knows the threads.
+struct Host {
+  static constexpr bool is_host = true;
+  static int threads(Queue& queue) { return queue.concurrency(); }
+};
+
 /// Calls f(part) for every part in 0..parts-1, parts of one thread in ascending order. The team may be smaller than
 /// asked for (one thread inside a caller's parallel region), so parts are dealt by stride. f must not throw.
 template <class Dev, class F>
 void host_parts(Queue& queue, int64_t parts, F&& f) {
+  static_assert(Dev::is_host);
 #ifdef _OPENMP
-  if constexpr (Dev::id == Device::openmp) {
-    const int threads = queue.concurrency();
-    if (threads > 1 && parts > 1 && omp_in_parallel() == 0) {
+  const int threads = queue.concurrency();  // 1 on Serial
+  if (threads > 1 && parts > 1 && omp_in_parallel() == 0) {
 #pragma omp parallel num_threads(threads)
-      {
-        const int64_t team = omp_get_num_threads();
-        for (int64_t part = omp_get_thread_num(); part < parts; part += team) f(part);
-      }
-      return;
+    {
+      const int64_t team = omp_get_num_threads();
+      for (int64_t part = omp_get_thread_num(); part < parts; part += team) f(part);
     }
+    return;
   }
 #endif
   (void)queue;

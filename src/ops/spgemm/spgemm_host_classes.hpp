@@ -17,10 +17,7 @@
 
 namespace kkc::spgemm {
 
-/// Serial contexts have one thread, so that one instance serves both host devices.
-struct AnyHost {
-  static constexpr Device id = Device::openmp;
-};
+using AnyHost = Host;
 
 /// Calls f(worker, item) for items 0..items-1, handed out one by one; a worker is in one thread.
 template <class F>

@@ -7,10 +7,7 @@
 
 #include <numeric>
 
-#include "ops/spmv/spmv_host_balanced.hpp"
-#include "ops/spmv/spmv_host_multi.hpp"
-#include "ops/spmv/spmv_host_relaid.hpp"
-#include "ops/spmv/spmv_host_shared_columns.hpp"
+#include "ops/spmv/spmv_host_rows.hpp"
 
 namespace kkc::spmv {
 
@@ -33,20 +30,7 @@ class TransposedKernel final : public Kernel {
     transposed_.indices = indices_.data();
     transposed_.values = values_.data();
 
-    Desc inner = desc;
-    inner.op = conjugates(desc.op) ? Op::conjugate : Op::none;
-    inner.A = transposed_;
-    inner.rows.longest = 0;
-    for (const O *o = offsets_.as<O>(), *end = o + A.cols; o < end; ++o)
-      inner.rows.longest = std::max(inner.rows.longest, static_cast<int64_t>(o[1] - o[0]));
-    if (desc.y.rank == 2 && desc.vectors > 1)
-      inner_ = std::make_unique<host_multi_parts::MultiKernel<Dev, S, I, O>>(inner, queue);
-    else if (host_relaid_parts::unsupported(inner).empty())
-      inner_ = std::make_unique<host_relaid_parts::RelaidKernel<Dev, S, I, O>>(inner, queue);
-    else if (host_shared_columns_parts::unsupported(inner).empty())
-      inner_ = std::make_unique<host_shared_columns_parts::SharedColumnsKernel<Dev, S, I, O>>(inner, queue);
-    else
-      inner_ = std::make_unique<host_balanced_parts::BalancedKernel<Dev, S, I, O>>(inner, queue);
+    choose(desc, queue);
   }
 
   bool keeps_values() const override { return true; }
@@ -73,6 +57,7 @@ class TransposedKernel final : public Kernel {
   void describe(Info& info) const override {
     info.add("transposed_value_bytes", static_cast<int64_t>(values_.bytes()));
     info.add("transposed_index_bytes", static_cast<int64_t>(offsets_.bytes() + indices_.bytes() + positions_.bytes()));
+    info.add("kernel", std::string(name_));
     inner_->describe(info);
   }
 
@@ -83,6 +68,25 @@ class TransposedKernel final : public Kernel {
     std::vector<O> next;
     int64_t end() const { return begin + static_cast<int64_t>(next.size()); }
   };
+
+  /// The first implementation for op N that takes the transpose.
+  void choose(const Desc& desc, Queue& queue) {
+    Desc inner = desc;
+    inner.op = conjugates(desc.op) ? Op::conjugate : Op::none;
+    inner.A = transposed_;
+    inner.transpose_kept = false;
+    inner.findings = {};
+    const OperationTable& statistics = *find_operation(queue.table(), "row_stats");
+    inner.rows = static_cast<const row_stats::Implementation*>(statistics.entries[0])->run(queue, transposed_, true);
+    const OperationTable& table = *find_operation(queue.table(), "spmv");
+    for (int32_t i = 0; i < table.count && !inner_; ++i) {
+      const auto* candidate = static_cast<const Implementation*>(table.entries[i]);
+      if (!candidate->unsupported(inner).empty()) continue;  // all give the same bits without a transpose
+      inner_ = candidate->make(inner, queue);
+      name_ = candidate->name;
+    }
+    require(inner_ != nullptr, KKC_STATUS_NOT_SUPPORTED, "no implementation takes the transpose");
+  }
 
   void transpose(const HostCsr<S, I, O>& A, Queue& queue) {
     const int64_t parts = parts_for(A, queue);
@@ -145,6 +149,7 @@ class TransposedKernel final : public Kernel {
   CsrRef transposed_;
   Buffer offsets_, indices_, positions_, values_;
   std::unique_ptr<Kernel> inner_;
+  const char* name_ = "";
 };
 
 inline std::string unsupported(const Desc& desc) {
