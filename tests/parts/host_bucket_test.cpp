@@ -10,10 +10,6 @@ using namespace kkc;
 
 namespace {
 
-struct Threads {
-  static constexpr Device id = Device::openmp;
-};
-
 template <class O>
 struct Dealt {
   std::vector<O> offsets, positions;
@@ -51,22 +47,22 @@ void check(const std::vector<int32_t>& keys, int32_t base, int64_t buckets) {
                       std::vector<int32_t>(keys.size())};
     };
     Dealt<O> direct = empty(), scattered = empty();
-    host_bucket<Threads>(queue, keys.data(), base, buckets, parts, direct.offsets.data(), first,
-                         [&](int64_t part, auto&& next) {
-                           for (int64_t k = first(part); k < first(part + 1); ++k) {
-                             const auto to = static_cast<size_t>(next(k));
-                             direct.positions[to] = static_cast<O>(k);
-                             direct.companions[to] = companion_of(k);
-                           }
-                         });
+    host_bucket<Host>(queue, keys.data(), base, buckets, parts, direct.offsets.data(), first,
+                      [&](int64_t part, auto&& next) {
+                        for (int64_t k = first(part); k < first(part + 1); ++k) {
+                          const auto to = static_cast<size_t>(next(k));
+                          direct.positions[to] = static_cast<O>(k);
+                          direct.companions[to] = companion_of(k);
+                        }
+                      });
     CHECK((direct == expected));
     if (buckets == 0) continue;
     std::vector<ScatteredItem<int32_t, O>> room(keys.size());
-    host_bucket_scattered<Threads>(queue, room.data(), keys.data(), int64_t{base}, buckets, n, parts,
-                                   scattered.offsets.data(), scattered.positions.data(), scattered.companions.data(),
-                                   [&](int64_t part, auto&& each) {
-                                     for (int64_t k = first(part); k < first(part + 1); ++k) each(k, companion_of(k));
-                                   });
+    host_bucket_scattered<Host>(queue, room.data(), keys.data(), int64_t{base}, buckets, n, parts,
+                                scattered.offsets.data(), scattered.positions.data(), scattered.companions.data(),
+                                [&](int64_t part, auto&& each) {
+                                  for (int64_t k = first(part); k < first(part + 1); ++k) each(k, companion_of(k));
+                                });
     CHECK((scattered == expected));
   }
 }
