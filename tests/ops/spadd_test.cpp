@@ -10,43 +10,6 @@ using namespace kkc_test;
 
 namespace {
 
-/// A device as tests visit it: OpenMP also with more threads than some parts have work.
-struct Visit {
-  kkc_device_t device;
-  std::string options;
-};
-
-std::vector<Visit> visits() {
-  std::vector<Visit> all;
-  for (const kkc_device_t device : devices()) {
-    all.push_back({device, ""});
-    if (device == KKC_DEVICE_OPENMP) all.push_back({device, R"({"threads": 3})"});
-  }
-  return all;
-}
-
-std::vector<std::string> implementations(kkc_device_t device) {
-  int32_t count = 0;
-  ok(kkc_implementation_count(device, "spadd", &count));
-  std::vector<std::string> names;
-  for (int32_t i = 0; i < count; ++i) {
-    const char* name = nullptr;
-    ok(kkc_implementation_name(device, "spadd", i, &name));
-    names.emplace_back(name);
-  }
-  return names;
-}
-
-template <class T>
-T any_coefficient(Random& random) {
-  switch (random() % 5) {
-    case 0: return T(0);
-    case 1: return T(1);
-    case 2: return T(-1);
-    default: return random_value<T>(random);
-  }
-}
-
 constexpr kkc_op_t all_ops[] = {KKC_OP_NONE, KKC_OP_TRANSPOSE, KKC_OP_CONJUGATE, KKC_OP_HERMITIAN};
 
 template <class T>
@@ -78,13 +41,6 @@ void state_sorted(SpaddCase<T>& c, Shape a, Shape b) {
 }
 
 template <class T>
-bool any_support(kkc_device_t device) {
-  for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, "spadd", pair, scalar_tag<T>)) return true;
-  return false;
-}
-
-template <class T>
 void check_case(const Context& ctx, const Visit& visit, const SpaddCase<T>& c, const HostCsr<T>& A, const HostCsr<T>& B,
                 Random& random, int* taken = nullptr) {
   INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << A.rows << " x " << A.cols
@@ -102,9 +58,9 @@ TEMPLATE_TEST_CASE("spadd: every implementation gives what host loops give", "[s
   using T = TestType;
   constexpr int64_t sizes[] = {0, 1, 2, 7, 31, 64, 100, 257};
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spadd")) continue;
     const Context ctx(visit.device, visit.options);
-    for (const std::string& implementation : implementations(visit.device)) {
+    for (const std::string& implementation : implementations(visit.device, "spadd")) {
       Random random(seed());
       int taken = 0;
       for (const Shape shape_A : all_shapes)
@@ -134,7 +90,7 @@ TEMPLATE_TEST_CASE("spadd: more work than one thread or block gets", "[spadd]", 
                    std::complex<double>) {
   using T = TestType;
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spadd")) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     for (const Shape shape : {Shape::few, Shape::dense_row, Shape::power_law, Shape::stencil, Shape::blocks,
@@ -156,7 +112,7 @@ TEMPLATE_TEST_CASE("spadd: more work than one thread or block gets", "[spadd]", 
 TEST_CASE("spadd: rows that threads and blocks share, equal entries at every place of a tile", "[spadd]") {
   using T = double;
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spadd")) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     // One long row between empty and short ones; B holds every k-th of A's columns, shifted.
@@ -189,7 +145,7 @@ TEST_CASE("spadd: rows that threads and blocks share, equal entries at every pla
 TEST_CASE("spadd: A and its transpose, and a shift of the diagonal", "[spadd]") {
   using T = double;
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spadd")) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     for (const Shape shape : {Shape::few, Shape::stencil, Shape::power_law, Shape::unsorted_duplicates}) {

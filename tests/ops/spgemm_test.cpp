@@ -10,38 +10,6 @@ using namespace kkc_test;
 
 namespace {
 
-/// A device as tests visit it: OpenMP also with more threads than some parts have work.
-struct Visit {
-  kkc_device_t device;
-  std::string options;
-};
-
-std::vector<Visit> visits() {
-  std::vector<Visit> all;
-  for (const kkc_device_t device : devices()) {
-    all.push_back({device, ""});
-    if (device == KKC_DEVICE_OPENMP) all.push_back({device, R"({"threads": 3})"});
-  }
-  return all;
-}
-
-template <class T>
-bool any_support(kkc_device_t device) {
-  for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, "spgemm", pair, scalar_tag<T>)) return true;
-  return false;
-}
-
-template <class T>
-T any_coefficient(Random& random) {
-  switch (random() % 5) {
-    case 0: return T(0);
-    case 1: return T(1);
-    case 2: return T(-1);
-    default: return random_value<T>(random);
-  }
-}
-
 /// Everything but the implementation and the shapes at random.
 template <class T>
 SpgemmCase<T> random_case(Random& random, kkc_device_t device, const std::string& implementation) {
@@ -90,7 +58,7 @@ TEMPLATE_TEST_CASE("spgemm: every implementation gives what host loops give", "[
   using T = TestType;
   constexpr int64_t sizes[] = {0, 1, 2, 7, 9, 31, 64, 100, 150};
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spgemm")) continue;
     const Context ctx(visit.device, visit.options);
     std::set<std::string> taken;
     const auto names = implementations(visit.device, "spgemm");
@@ -135,7 +103,7 @@ TEST_CASE("spgemm: rows of every length around the borders of its bins", "[spgem
   for (int64_t border = 1; border <= 4096; border *= 2)
     for (int64_t length = border - 1; length <= border + 1; ++length) lengths.push_back(length);
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spgemm")) continue;
     const Context ctx(visit.device, visit.options);
     for (const std::string& implementation : implementations(visit.device, "spgemm")) {
       Random random(seed());
@@ -167,7 +135,7 @@ TEST_CASE("spgemm: rows of every length around the borders of its bins", "[spgem
 TEST_CASE("spgemm: slices of any size give the same bits", "[spgemm]") {
   using T = double;
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spgemm")) continue;
     const Context ctx(visit.device, visit.options);
     for (const std::string& implementation : implementations(visit.device, "spgemm"))
       for (const bool masked : {false, true}) {
@@ -196,7 +164,7 @@ TEST_CASE("spgemm: slices of any size give the same bits", "[spgemm]") {
 TEST_CASE("spgemm: rows of B that fill blocks of columns, without like rows", "[spgemm]") {
   using T = double;
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spgemm")) continue;
     const Context ctx(visit.device, visit.options);
     for (const std::string& implementation : implementations(visit.device, "spgemm"))
       for (const bool sorted : {true, false}) {
@@ -282,7 +250,7 @@ TEMPLATE_TEST_CASE("spgemm: results that leave the caches are those of another w
 
 TEST_CASE("spgemm: like rows share a class, on grids and on their Galerkin products", "[spgemm]") {
   for (const Visit& visit : visits()) {
-    if (is_gpu(visit.device) || !any_support<double>(visit.device)) continue;
+    if (is_gpu(visit.device) || !has_kernels<double>(visit.device, "spgemm")) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     constexpr int64_t n = 12;

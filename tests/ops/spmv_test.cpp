@@ -10,31 +10,6 @@ using namespace kkc_test;
 
 namespace {
 
-/// A device as tests visit it: OpenMP also with more threads than some parts have work.
-struct Visit {
-  kkc_device_t device;
-  std::string options;
-};
-
-std::vector<Visit> visits() {
-  std::vector<Visit> all;
-  for (const kkc_device_t device : devices()) {
-    all.push_back({device, ""});
-    if (device == KKC_DEVICE_OPENMP) all.push_back({device, R"({"threads": 3})"});
-  }
-  return all;
-}
-
-template <class T>
-T any_coefficient(Random& random) {
-  switch (random() % 5) {
-    case 0: return T(0);
-    case 1: return T(1);
-    case 2: return T(-1);
-    default: return random_value<T>(random);
-  }
-}
-
 /// Everything but the implementation, the op and the shape at random.
 template <class T>
 SpmvCase<T> random_case(Random& random, kkc_device_t device, const std::string& implementation, kkc_op_t op) {
@@ -64,13 +39,6 @@ SpmvCase<T> random_case(Random& random, kkc_device_t device, const std::string& 
   return c;
 }
 
-template <class T>
-bool any_support(kkc_device_t device) {
-  for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, "spmv", pair, scalar_tag<T>)) return true;
-  return false;
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[spmv]", float, double,
@@ -78,7 +46,7 @@ TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[sp
   using T = TestType;
   constexpr int64_t sizes[] = {0, 1, 2, 7, 8, 9, 31, 64, 100, 257, 400};
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spmv")) continue;
     const Context ctx(visit.device, visit.options);
     for (const std::string& implementation : implementations(visit.device, "spmv")) {
       Random random(seed());
@@ -116,7 +84,7 @@ TEMPLATE_TEST_CASE("spmv: every implementation on more work than one thread gets
                    std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const Visit& visit : visits()) {
-    if (!any_support<T>(visit.device)) continue;
+    if (!has_kernels<T>(visit.device, "spmv")) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     for (const Shape shape :

@@ -19,4 +19,19 @@ const char* name(kkc_device_t device);
 
 inline bool is_gpu(kkc_device_t device) { return device == KKC_DEVICE_CUDA || device == KKC_DEVICE_HIP; }
 
+/// A device as tests visit it: OpenMP also with more threads than some parts have work.
+struct Visit {
+  kkc_device_t device;
+  std::string options;
+};
+
+inline std::vector<Visit> visits() {
+  std::vector<Visit> all;
+  for (const kkc_device_t device : devices()) {
+    all.push_back({device, ""});
+    if (device == KKC_DEVICE_OPENMP) all.push_back({device, R"({"threads": 3})"});
+  }
+  return all;
+}
+
 }  // namespace kkc_test

@@ -37,6 +37,17 @@ T random_value(Random& random) {
   }
 }
 
+/// 0, 1, -1 or any number: coefficients whose special cases have code of their own.
+template <class T>
+T any_coefficient(Random& random) {
+  switch (random() % 5) {
+    case 0: return T(0);
+    case 1: return T(1);
+    case 2: return T(-1);
+    default: return random_value<T>(random);
+  }
+}
+
 template <class T>
 std::vector<T> random_vector(Random& random, size_t n) {
   std::vector<T> v(n);
@@ -149,9 +160,9 @@ inline std::vector<std::string> implementations(kkc_device_t device, const char*
 
 /// Whether this build has kernels for T at all: a reduced one lacks some element types.
 template <class T>
-bool has_kernels(kkc_device_t device) {
+bool has_kernels(kkc_device_t device, const char* operation = "axpby") {
   for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, "axpby", pair, scalar_tag<T>)) return true;
+    if (supported(device, operation, pair, scalar_tag<T>)) return true;
   return false;
 }
 
