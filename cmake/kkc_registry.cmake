@@ -19,11 +19,11 @@ function(kkc_op op)
 endfunction()
 
 # kkc_impl(<op> <algorithm> DEVICES serial openmp cuda hip|host [SOURCE file] [RAW] [TRIAL] [PARTS part...])
-# An implementation, in order of priority. DEVICES host: Serial and OpenMP, without Kokkos and compiled once for both. RAW: it launches raw GPU kernels only and is compiled without Kokkos' headers.
-# TRIAL: its tests have not run on its device yet, so only builds with KKC_TRIAL hold it. PARTS: what takes long to
-# compile, <op>_<algorithm>_<part>.hpp each, defined in a translation unit of its own. Without SOURCE,
-# <op>_<algorithm>.hpp defines template <class Dev> constexpr Implementation <algorithm>(); with SOURCE, that file defines
-# <algorithm>_<device>.
+# An implementation, in order of priority. DEVICES host: Serial and OpenMP, without Kokkos and compiled once for both.
+# RAW: it launches raw GPU kernels only and is compiled without Kokkos' headers. TRIAL: its tests have not run on its
+# device yet, so only builds with KKC_TRIAL hold it. PARTS: what takes long to compile, <op>_<algorithm>_<part>.hpp each,
+# defined in a translation unit of its own. Without SOURCE, <op>_<algorithm>.hpp defines
+# template <class Dev> constexpr Implementation <algorithm>(); with SOURCE, that file defines <algorithm>_<device>.
 function(kkc_impl op algorithm)
   cmake_parse_arguments(PARSE_ARGV 2 arg "RAW;TRIAL" "SOURCE" "DEVICES;PARTS")
   if(arg_TRIAL AND NOT KKC_TRIAL)

@@ -106,17 +106,7 @@ class AggregateRows {
       products_ += found.products;
       rows_listed_ += static_cast<int64_t>(found.counts.size());
     }
-    C.pair = desc.pair;
-    C.scalar = desc.scalar();
-    C.rows = desc.rows();
-    C.cols = desc.cols();
-    C.nnz = starts.back();
-    require_countable(C.cols, C.nnz, C.pair, "C");
-    const auto array = [&](int64_t count, size_t each) {
-      return std::make_shared<const Buffer>(desc.memory, Space::host, static_cast<size_t>(count) * each);
-    };
-    C.offsets = array(C.rows + 1, offset_size(C.pair));
-    C.indices = array(C.nnz, sizeof(I));
+    allocate_output(desc, starts.back(), C);
     marks_ = host_array<std::byte>(desc.memory, marks_at_.back());
     if (offset_size(C.pair) == 8)
       write<int64_t>(queue, desc, C, starts);

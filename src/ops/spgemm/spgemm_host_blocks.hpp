@@ -29,7 +29,7 @@ class ColumnBlocks {
     offsets_ = host_array<int64_t>(memory, B.rows + 1);
     auto* const offsets = offsets_.as<int64_t>();
     const int64_t parts = parts_for_items(queue, B.nnz + B.rows);
-    host_parts<AnyHost>(queue, parts, [&](int64_t part) {
+    host_parts<Host>(queue, parts, [&](int64_t part) {
       for (int64_t j = B.first_row(parts, part), end = B.first_row(parts, part + 1); j < end; ++j) {
         int64_t count = 0;
         each_pair(j, [&](int64_t, uint64_t) { ++count; });
@@ -38,7 +38,7 @@ class ColumnBlocks {
     });
     counts_to_offsets(offsets, B.rows, offsets, std::max(1, queue.concurrency()));
     pairs_ = host_array<Pair>(memory, offsets[B.rows]);
-    host_parts<AnyHost>(queue, parts, [&](int64_t part) {
+    host_parts<Host>(queue, parts, [&](int64_t part) {
       for (int64_t j = B.first_row(parts, part), end = B.first_row(parts, part + 1); j < end; ++j) {
         Pair* target = pairs_.template as<Pair>() + offsets[j];
         each_pair(j, [&](int64_t block, uint64_t bits) { *target++ = {bits, static_cast<I>(block)}; });

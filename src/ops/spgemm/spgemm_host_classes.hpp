@@ -7,23 +7,38 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
 
 #include "device/host_parallel.hpp"
+#include "ops/spgemm/spgemm.hpp"
 #include "ops/spgemm/spgemm_host_left.hpp"
 
 namespace kkc::spgemm {
 
-using AnyHost = Host;
+/// C's sizes, and arrays for its pattern. Refused before anything is allocated when the index pair cannot count nnz.
+inline void allocate_output(const Desc& desc, int64_t nnz, OutputPattern& C) {
+  C.pair = desc.pair;
+  C.scalar = desc.scalar();
+  C.rows = desc.rows();
+  C.cols = desc.cols();
+  C.nnz = nnz;
+  require_countable(C.cols, C.nnz, C.pair, "C");
+  const auto array = [&](int64_t count, size_t each) {
+    return std::make_shared<const Buffer>(desc.memory, Space::host, static_cast<size_t>(count) * each);
+  };
+  C.offsets = array(C.rows + 1, offset_size(C.pair));
+  C.indices = array(C.nnz, ordinal_size(C.pair));
+}
 
 /// Calls f(worker, item) for items 0..items-1, handed out one by one; a worker is in one thread.
 template <class F>
 void deal(Queue& queue, int64_t items, const F& f) {
   std::atomic<int64_t> next{0};
-  host_parts_checked<AnyHost>(queue, std::min<int64_t>(queue.concurrency(), items), [&](int64_t worker) {
+  host_parts_checked<Host>(queue, std::min<int64_t>(queue.concurrency(), items), [&](int64_t worker) {
     for (int64_t item = next++; item < items; item = next++) f(worker, item);
   });
 }
@@ -58,7 +73,7 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
                               const Id& id_of) {
   const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), n / 4096));
   std::vector<Classes> found(static_cast<size_t>(parts));
-  host_parts_checked<AnyHost>(queue, parts, [&](int64_t part) {
+  host_parts_checked<Host>(queue, parts, [&](int64_t part) {
     Classes& mine = found[static_cast<size_t>(part)];
     const int64_t begin = part_begin(n, parts, part), end = part_begin(n, parts, part + 1);
     int32_t last = no_class;
@@ -91,7 +106,7 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
       if (id == no_class && static_cast<int64_t>(all.members.size()) < most) id = all.add(h, member);
       renamed[part].push_back(id);
     }
-  host_parts<AnyHost>(queue, parts, [&](int64_t part) {
+  host_parts<Host>(queue, parts, [&](int64_t part) {
     const auto& names = renamed[static_cast<size_t>(part)];
     for (int64_t i = part_begin(n, parts, part), end = part_begin(n, parts, part + 1); i < end; ++i)
       if (int32_t& id = id_of(i); id != no_class) id = names[static_cast<size_t>(id)];
@@ -176,7 +191,7 @@ class RowClasses {
         [&](int64_t j) -> int32_t& { return heads[j].shape; });
 
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), B.rows / 4096));
-    host_parts<AnyHost>(queue, parts, [&](int64_t part) {
+    host_parts<Host>(queue, parts, [&](int64_t part) {
       for (int64_t j = part_begin(B.rows, parts, part), end = part_begin(B.rows, parts, part + 1); j < end; ++j)
         heads[j].first = static_cast<I>(B.begin(j) < B.end(j) ? B.column(B.begin(j)) : -1);
     });
@@ -224,7 +239,7 @@ class RowClasses {
         if (ids[i] != no_class) f(ids[i]);
     };
     std::vector<std::vector<int64_t>> counts(static_cast<size_t>(parts), std::vector<int64_t>(members.size(), 0));
-    host_parts<AnyHost>(queue, parts, [&](int64_t part) {
+    host_parts<Host>(queue, parts, [&](int64_t part) {
       each_row(part, [&mine = counts[static_cast<size_t>(part)]](int32_t id) { ++mine[static_cast<size_t>(id)]; });
     });
     std::vector<int32_t> names(members.size(), no_class);
@@ -234,8 +249,8 @@ class RowClasses {
       if (rows >= fewest_rows && add(left.row(members[c]), B, lanes))
         names[c] = static_cast<int32_t>(classes.size()) - 1;
     }
-    host_parts<AnyHost>(
-        queue, parts, [&](int64_t part) { each_row(part, [&](int32_t& id) { id = names[static_cast<size_t>(id)]; }); });
+    host_parts<Host>(queue, parts,
+                     [&](int64_t part) { each_row(part, [&](int32_t& id) { id = names[static_cast<size_t>(id)]; }); });
   }
 
   template <class Row, class B>

@@ -326,17 +326,7 @@ class RestrictionKernel final : public Kernel {
       laned_.push_back(f.laned ? 1 : 0);
       products_ += f.products;
     }
-    output.pair = desc.pair;
-    output.scalar = desc.scalar();
-    output.rows = desc.rows();
-    output.cols = desc.cols();
-    output.nnz = starts.back();
-    require_countable(output.cols, output.nnz, output.pair, "C");
-    const auto array = [&](int64_t count, size_t each) {
-      return std::make_shared<const Buffer>(desc.memory, Space::host, static_cast<size_t>(count) * each);
-    };
-    output.offsets = array(output.rows + 1, offset_size(output.pair));
-    output.indices = array(output.nnz, sizeof(I));
+    allocate_output(desc, starts.back(), output);
     marks_ = host_array<std::byte>(desc.memory, marks_at_.back());
     if (offset_size(output.pair) == 8)
       write<int64_t>(queue, found, starts);

@@ -120,7 +120,7 @@ class HostSymbolic {
     const int64_t each = std::clamp<int64_t>(rows / (8 * most), 1, 256), blocks = (rows + each - 1) / each;
     std::vector<int64_t> work(static_cast<size_t>(blocks)), unclassed(static_cast<size_t>(blocks));
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue_.concurrency(), rows / 64));
-    host_parts<AnyHost>(queue_, parts, [&](int64_t part) {
+    host_parts<Host>(queue_, parts, [&](int64_t part) {
       for (int64_t block = part_begin(blocks, parts, part), last = part_begin(blocks, parts, part + 1); block < last;
            ++block) {
         int64_t sum = 0, others = 0;
@@ -265,16 +265,7 @@ class HostSymbolic {
   }
 
   void allocate(OutputPattern& C) {
-    C.pair = desc_.pair;
-    C.scalar = desc_.scalar();
-    C.rows = left_.rows();
-    C.cols = desc_.cols();
-    C.nnz = starts_.back();
-    require_countable(C.cols, C.nnz, C.pair, "C");
-    C.offsets = std::make_shared<const Buffer>(desc_.memory, Space::host,
-                                               static_cast<size_t>(C.rows + 1) * offset_size(C.pair));
-    C.indices =
-        std::make_shared<const Buffer>(desc_.memory, Space::host, static_cast<size_t>(C.nnz) * ordinal_size(C.pair));
+    allocate_output(desc_, starts_.back(), C);
     plan_.placed = plan_.chunk_places.back();
     plan_.places = host_array<uint16_t>(desc_.memory, plan_.placed);
   }

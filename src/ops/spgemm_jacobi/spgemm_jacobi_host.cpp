@@ -47,7 +47,7 @@ template <class I, class O>
 int64_t first_without_diagonal(Queue& queue, const HostPatternRef<I, O>& A) {
   const FirstRow first;
   const int64_t parts = queue.concurrency();
-  host_parts<spgemm::AnyHost>(queue, parts, [&](int64_t part) {
+  host_parts<Host>(queue, parts, [&](int64_t part) {
     for (int64_t i = part_begin(A.rows, parts, part), last = part_begin(A.rows, parts, part + 1); i < last; ++i) {
       bool found = false;
       for (int64_t p = A.begin(i), end = A.end(i); p < end && !found; ++p) found = A.column(p) == i;

@@ -8,6 +8,7 @@
 
 #include "spmv_gpu_driver.hpp"
 #include "spmv_gpu_transpose_kept_kernels.hpp"
+#include "spmv_transposed.hpp"
 
 namespace kkc::spmv {
 namespace gpu_parts {
@@ -26,14 +27,16 @@ class TransposeKeptKernel final : public Kernel {
         values_(device_array<T>(desc, nnz_)) {
     transpose_pattern(desc, queue);
     gpu::prepare<GatherValues<T, O>>(queue);
-    choose(desc, queue);
+    transpose_ = {desc.A.pair,     desc.A.scalar, 0, desc.A.cols, desc.A.rows, nnz_, offsets_.data(),
+                  indices_.data(), values_.data()};
+    inner_ = kernel_for_transpose(desc, transpose_, false, queue);
   }
 
   void execute(Queue& queue, const Args& args) override {
     if (scaling_.suffices(args)) return scaling_.run(queue, args);
     Args kept = args;
     kept.A = transpose_;
-    kernel_->execute(queue, kept);
+    inner_.kernel->execute(queue, kept);
   }
   void set_values(Queue& queue, const CsrRef& A) override {
     launch_over(
@@ -41,10 +44,10 @@ class TransposeKeptKernel final : public Kernel {
         GatherValues<T, O>{static_cast<const T*>(A.values), places_.template as<O>(), values_.template as<T>(), nnz_});
   }
   bool keeps_values() const override { return true; }
-  size_t workspace_bytes() const override { return kernel_->workspace_bytes(); }
+  size_t workspace_bytes() const override { return inner_.kernel->workspace_bytes(); }
   void describe(Info& info) const override {
-    info.add("kernel", std::string(name_));
-    kernel_->describe(info);
+    info.add("kernel", std::string(inner_.name));
+    inner_.kernel->describe(info);
     info.add("kept_bytes",
              static_cast<int64_t>(offsets_.bytes() + indices_.bytes() + places_.bytes() + values_.bytes()));
   }
@@ -72,33 +75,11 @@ class TransposeKeptKernel final : public Kernel {
                                           desc.A.cols, offsets_.template as<O>(), indices_.template as<I>()});
   }
 
-  /// The first implementation for op N that takes the transpose.
-  void choose(const Desc& desc, Queue& queue) {
-    transpose_ = {desc.A.pair,     desc.A.scalar, 0, desc.A.cols, desc.A.rows, nnz_, offsets_.data(),
-                  indices_.data(), values_.data()};
-    Desc inner = desc;
-    inner.op = conjugates(desc.op) ? Op::conjugate : Op::none;
-    inner.A = transpose_;
-    inner.values_kept = inner.transpose_kept = false;
-    inner.findings = {};
-    const OperationTable& statistics = *find_operation(queue.table(), "row_stats");
-    inner.rows = static_cast<const row_stats::Implementation*>(statistics.entries[0])->run(queue, transpose_, true);
-    const OperationTable& table = *find_operation(queue.table(), "spmv");
-    for (int32_t i = 0; i < table.count && !kernel_; ++i) {
-      const auto* candidate = static_cast<const Implementation*>(table.entries[i]);
-      if ((desc.deterministic && !candidate->deterministic) || !candidate->unsupported(inner).empty()) continue;
-      kernel_ = candidate->make(inner, queue);
-      name_ = candidate->name;
-    }
-    require(kernel_ != nullptr, KKC_STATUS_NOT_SUPPORTED, "no implementation takes the transpose");
-  }
-
   Scaling<T> scaling_;
   int64_t nnz_;
   Buffer offsets_, indices_, places_, values_;
   CsrRef transpose_{};
-  std::unique_ptr<Kernel> kernel_;
-  const char* name_ = "";
+  InnerKernel inner_;
 };
 
 inline std::string transpose_kept_unsupported(const Desc& desc) {

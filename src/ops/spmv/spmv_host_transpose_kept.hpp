@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "ops/spmv/spmv_host_rows.hpp"
+#include "ops/spmv/spmv_transposed.hpp"
 
 namespace kkc::spmv {
 
@@ -30,11 +31,11 @@ class TransposedKernel final : public Kernel {
     transposed_.indices = indices_.data();
     transposed_.values = values_.data();
 
-    choose(desc, queue);
+    inner_ = kernel_for_transpose(desc, transposed_, true, queue);
   }
 
   bool keeps_values() const override { return true; }
-  size_t workspace_bytes() const override { return inner_->workspace_bytes(); }
+  size_t workspace_bytes() const override { return inner_.kernel->workspace_bytes(); }
 
   void set_values(Queue& queue, const CsrRef& source) override {
     const HostCsr<S, I, O> A(source);
@@ -45,20 +46,20 @@ class TransposedKernel final : public Kernel {
       for (int64_t p = part_begin(A.nnz, parts, part), end = part_begin(A.nnz, parts, part + 1); p < end; ++p)
         values[p] = A.values[positions[p]];
     });
-    if (inner_->keeps_values()) inner_->set_values(queue, transposed_);
+    if (inner_.kernel->keeps_values()) inner_.kernel->set_values(queue, transposed_);
   }
 
   void execute(Queue& queue, const Args& args) override {
     Args inner = args;
     inner.A = transposed_;
-    inner_->execute(queue, inner);
+    inner_.kernel->execute(queue, inner);
   }
 
   void describe(Info& info) const override {
     info.add("transposed_value_bytes", static_cast<int64_t>(values_.bytes()));
     info.add("transposed_index_bytes", static_cast<int64_t>(offsets_.bytes() + indices_.bytes() + positions_.bytes()));
-    info.add("kernel", std::string(name_));
-    inner_->describe(info);
+    info.add("kernel", std::string(inner_.name));
+    inner_.kernel->describe(info);
   }
 
  private:
@@ -68,25 +69,6 @@ class TransposedKernel final : public Kernel {
     std::vector<O> next;
     int64_t end() const { return begin + static_cast<int64_t>(next.size()); }
   };
-
-  /// The first implementation for op N that takes the transpose.
-  void choose(const Desc& desc, Queue& queue) {
-    Desc inner = desc;
-    inner.op = conjugates(desc.op) ? Op::conjugate : Op::none;
-    inner.A = transposed_;
-    inner.transpose_kept = false;
-    inner.findings = {};
-    const OperationTable& statistics = *find_operation(queue.table(), "row_stats");
-    inner.rows = static_cast<const row_stats::Implementation*>(statistics.entries[0])->run(queue, transposed_, true);
-    const OperationTable& table = *find_operation(queue.table(), "spmv");
-    for (int32_t i = 0; i < table.count && !inner_; ++i) {
-      const auto* candidate = static_cast<const Implementation*>(table.entries[i]);
-      if (!candidate->unsupported(inner).empty()) continue;  // all give the same bits without a transpose
-      inner_ = candidate->make(inner, queue);
-      name_ = candidate->name;
-    }
-    require(inner_ != nullptr, KKC_STATUS_NOT_SUPPORTED, "no implementation takes the transpose");
-  }
 
   void transpose(const HostCsr<S, I, O>& A, Queue& queue) {
     const int64_t parts = parts_for(A, queue);
@@ -148,8 +130,7 @@ class TransposedKernel final : public Kernel {
 
   CsrRef transposed_;
   Buffer offsets_, indices_, positions_, values_;
-  std::unique_ptr<Kernel> inner_;
-  const char* name_ = "";
+  InnerKernel inner_;
 };
 
 inline std::string unsupported(const Desc& desc) {
