@@ -117,13 +117,13 @@ inline double difference(const std::vector<double>& a, const std::vector<double>
   return most / (scale > 0 ? scale : 1);
 }
 
-inline std::vector<std::string> implementations() {
+inline std::vector<std::string> implementations(const char* operation) {
   int32_t count = 0;
-  ok(kkc_implementation_count(KKC_DEVICE_CUDA, "spmv", &count));
+  ok(kkc_implementation_count(KKC_DEVICE_CUDA, operation, &count));
   std::vector<std::string> names;
   for (int32_t i = 0; i < count; ++i) {
     const char* name = nullptr;
-    ok(kkc_implementation_name(KKC_DEVICE_CUDA, "spmv", i, &name));
+    ok(kkc_implementation_name(KKC_DEVICE_CUDA, operation, i, &name));
     names.emplace_back(name);
   }
   return names;
@@ -131,7 +131,7 @@ inline std::vector<std::string> implementations() {
 
 inline std::vector<Product> all_products() {
   std::vector<Product> all;
-  for (const std::string& implementation : implementations())
+  for (const std::string& implementation : implementations("spmv"))
     for (const char* matrix : {"lap3d7", "elas3", "rmat20"})
       for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) {
         all.push_back({implementation, matrix, op, 1, KKC_LAYOUT_LEFT});

@@ -10,6 +10,7 @@
 
 #include "device/cuda_callbacks.hpp"
 #include "device/cuda_execute_case.hpp"
+#include "device/cuda_other_case.hpp"
 #include "support/program.hpp"
 
 namespace {
@@ -112,7 +113,16 @@ int run_calls() {
       check_no_calls(p.text() + " execute " + std::to_string(i + 1), [&] { operands.execute(plan); });
     ctx.synchronize();
   }
-  std::printf("%d products executed\n", taken);
+  for (const OtherCase& c : all_other_cases()) {
+    const OtherOperands operands(ctx, c);
+    if (!operands.taken()) continue;
+    ++taken;
+    ctx.synchronize();
+    for (int i = 0; i < 2; ++i)
+      check_no_calls(c.text() + " execute " + std::to_string(i + 1), [&] { operands.execute(); });
+    ctx.synchronize();
+  }
+  std::printf("%d cases executed\n", taken);
   return 0;
 }
 
@@ -169,6 +179,27 @@ int capture_one_call(const std::string& operation) {
   return error == 0 ? 0 : 1;
 }
 
+int capture_other(const OtherCase& c) {
+  const Stream mine;
+  const Context ctx(KKC_DEVICE_CUDA);
+  ok(kkc_context_set_stream(ctx, mine.stream));
+  const OtherOperands operands(ctx, c);
+  if (!operands.taken()) return 77;
+  ctx.synchronize();
+  Capture capture(mine.stream);
+  operands.execute();
+  capture.end();
+  capture.launch();
+  capture.launch();
+  const std::vector<double> replayed = operands.result();
+  operands.reset();
+  operands.execute();
+  operands.execute();
+  const double error = difference(replayed, operands.result());
+  std::printf("%s: %.1e\n", c.text().c_str(), error);
+  return error < 1e-12 ? 0 : 1;
+}
+
 /// Each case in a fresh process, some at a time.
 int run_capture() {
   const std::string self = (program_folder() / "cuda_execute_check").string();
@@ -178,6 +209,8 @@ int run_capture() {
   for (const Product& p : all_products())
     commands.push_back({self, "capture-product", p.implementation, p.matrix, std::to_string(p.op),
                         std::to_string(p.vectors), std::to_string(p.layout)});
+  for (const OtherCase& c : all_other_cases())
+    commands.push_back({self, "capture-other", c.operation, c.implementation, c.matrix});
   std::vector<Outcome> outcomes(commands.size());
   std::atomic<size_t> next{0};
   std::vector<std::thread> workers;
@@ -317,7 +350,7 @@ void check_during_capture() {
 void check_late_stream() {
   const Context ctx(KKC_DEVICE_CUDA);
   const Operands operands(ctx, plain);
-  for (const std::string& implementation : implementations()) {
+  for (const std::string& implementation : implementations("spmv")) {
     const Stream mine;
     Product p = plain;
     p.implementation = implementation;
@@ -405,6 +438,7 @@ int run(const std::vector<std::string>& arguments) {
   if (part == "capture-product")
     return capture_product({arguments.at(1), arguments.at(2), std::stoi(arguments.at(3)), std::stoll(arguments.at(4)),
                             std::stoi(arguments.at(5))});
+  if (part == "capture-other") return capture_other({arguments.at(1), arguments.at(2), arguments.at(3)});
   return 2;
 }
 
