@@ -40,6 +40,15 @@ __host__ __device__ inline bool is_zero(const T& a) {
     return a == 0;
 }
 
+/// Neither infinite nor NaN, in either part.
+template <class T>
+__device__ inline bool is_finite(const T& a) {
+  if constexpr (is_pair<T>)
+    return is_finite(a.re) && is_finite(a.im);
+  else
+    return a - a == 0;
+}
+
 /// c + a b
 template <class T>
 __device__ inline T multiply_add(const T& a, const T& b, const T& c) {

@@ -94,6 +94,26 @@ __device__ inline T load_fresh(const T* p) {
     return *static_cast<const volatile T*>(p);
 }
 
+/// A load from global memory that no thread of the launch writes, wherever the compiler believes the pointer to lead.
+template <class T>
+__device__ inline T load_constant(const T* p) {
+#if defined(__HIP__)
+  return *p;
+#else
+  if constexpr (is_pair<T>) {
+    if constexpr (sizeof(T) == 8) {
+      const float2 v = __ldg(reinterpret_cast<const float2*>(p));
+      return {v.x, v.y};
+    } else {
+      const double2 v = __ldg(reinterpret_cast<const double2*>(p));
+      return {v.x, v.y};
+    }
+  } else {
+    return __ldg(p);
+  }
+#endif
+}
+
 /// A load that is not expected again: the caches drop it first.
 template <class T>
 __device__ inline T load_once(const T* p) {

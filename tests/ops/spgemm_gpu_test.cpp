@@ -1,5 +1,5 @@
-// spgemm on GPUs: rows on both sides of every bin's limit, matrices with few kinds of rows, products too many for
-// 32-bit offsets.
+// spgemm, mostly on GPUs: rows on both sides of every bin's limit, matrices with few kinds of rows, products too many
+// for 32-bit offsets.
 #include "support/catch.hpp"
 #include "support/spgemm_case.hpp"
 
@@ -61,6 +61,19 @@ HostCsr<double> aggregates(int64_t nx, int64_t ny) {
   return from_rows(coarse * ((ny + 2) / 3), rows);
 }
 
+/// Row i holds the columns i + at for all `at`.
+HostCsr<double> diagonals(int64_t rows, const std::vector<int64_t>& at) {
+  std::vector<std::vector<int64_t>> of(static_cast<size_t>(rows), at);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t& column : of[static_cast<size_t>(i)]) column += i;
+  return from_rows(rows + at.back(), of);
+}
+std::vector<int64_t> every(int64_t step, int64_t count) {
+  std::vector<int64_t> at;
+  for (int64_t k = 0; k < count; ++k) at.push_back(k * step);
+  return at;
+}
+
 }  // namespace
 
 TEST_CASE("spgemm: rows on both sides of every bin's limit", "[spgemm][gpu]") {
@@ -116,23 +129,89 @@ TEST_CASE("spgemm: few kinds of rows", "[spgemm][gpu]") {
   }
 }
 
+TEST_CASE("spgemm: few kinds of rows, of moderate length", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    constexpr int64_t n = 4 * 4096;
+    SpgemmCase<double> c;
+    // Rows of C of 47 columns with up to 24 products each; of 64, 130, 256, 361, 400 columns.
+    const std::vector<int64_t> last{0, 1, 2, 3, 64};
+    for (const auto& [of_a, of_b] :
+         std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>>{{every(1, 24), every(1, 24)},
+                                                                            {every(1, 8), every(8, 8)},
+                                                                            {every(26, 5), every(1, 26)},
+                                                                            {every(1, 16), every(16, 16)},
+                                                                            {every(19, 19), every(1, 19)},
+                                                                            {every(1, 20), every(20, 20)},
+                                                                            {last, every(1, 64)}}) {
+      const auto A = diagonals(n, of_a), B = diagonals(A.cols, of_b);
+      c.beta = of_a.size() % 2 == 0 ? 0 : 2;
+      INFO(of_a.size() << " entries in a row of A, " << of_b.size() << " in one of B");
+      run(ctx, c, A, B, nullptr, random);
+    }
+  }
+}
+
+TEST_CASE("spgemm: what is infinite stays in the entries that it reaches", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    auto A = diagonals(4 * 4096, every(1, 12)), B = diagonals(A.cols, every(5, 12));
+    std::fill(A.values.begin(), A.values.end(), 1.0);
+    std::fill(B.values.begin(), B.values.end(), 1.0);
+    A.values[12 * 700 + 3] = std::numeric_limits<double>::infinity();
+    const DeviceCsr<double> left(ctx, A, KKC_INDEX_32_32, 0), right(ctx, B, KKC_INDEX_32_32, 0);
+    const double one = 1, zero = 0;
+    for (const std::string& implementation : implementations(device, "spgemm")) {
+      INFO(name(device) << ' ' << implementation);
+      Plan plan;
+      const kkc_status_t planned =
+          kkc_spgemm_plan(ctx, KKC_OP_NONE, left, KKC_OP_NONE, right, nullptr, KKC_INDEX_32_32,
+                          Options("{\"implementation\": \"" + implementation + "\"}"), plan.out());
+      if (planned == KKC_STATUS_NOT_SUPPORTED) continue;
+      ok(planned);
+      Matrix C;
+      ok(kkc_plan_create_output(plan, C.out()));
+      ok(kkc_spgemm_execute(plan, &one, left, right, &zero, C));
+      ok(kkc_context_synchronize(ctx));
+      const HostCsr<double> result = download<double>(ctx, C);
+      int64_t infinite = 0, right_places = 0;
+      for (size_t p = 0; p < result.values.size(); ++p) {
+        if (std::isfinite(result.values[p])) continue;
+        ++infinite;
+        const int64_t from = result.indices[p] - 703;  // of the row of B that the infinite entry names
+        right_places += from >= 0 && from < 60 && from % 5 == 0 && static_cast<int64_t>(p) >= result.offsets[700] &&
+                        static_cast<int64_t>(p) < result.offsets[701];
+      }
+      CHECK(infinite == 12);
+      CHECK(right_places == 12);
+    }
+  }
+}
+
 TEST_CASE("spgemm: more products than 32-bit offsets count", "[spgemm][gpu][large]") {
   for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F32)) continue;
+    const bool narrow = supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F32);
+    if (!is_gpu(device) || (!narrow && !supported(device, "spgemm", KKC_INDEX_32_64, KKC_TYPE_F32))) continue;
     const Context ctx(device);
     // A of ones in a column times a row of ones: every row of C is full.
     constexpr int64_t n = 46400;  // n n > 2^31
-    std::vector<int32_t> column_offsets(n + 1), row_columns(n);
-    for (int32_t i = 0; i <= n; ++i) column_offsets[static_cast<size_t>(i)] = i;
-    for (int32_t i = 0; i < n; ++i) row_columns[static_cast<size_t>(i)] = i;
-    const std::vector<int32_t> first(n, 0), row_offsets{0, static_cast<int32_t>(n)};
+    HostCsr<float> of_column, of_row;
+    of_column.rows = of_row.cols = n;
+    of_column.cols = of_row.rows = 1;
+    of_row.offsets = {0, n};
+    of_column.indices.assign(n, 0);
+    for (int64_t i = 0; i <= n; ++i) of_column.offsets.push_back(i);
+    for (int64_t i = 0; i < n; ++i) of_row.indices.push_back(i);
     std::vector<float> values(n);
     for (int64_t i = 0; i < n; ++i) values[static_cast<size_t>(i)] = static_cast<float>(i % 7 + 1);
-    Matrix A, B, C;
-    ok(kkc_csr_create_copy(ctx, n, 1, n, KKC_INDEX_32_32, KKC_TYPE_F32, 0, column_offsets.data(), first.data(),
-                           values.data(), A.out()));
-    ok(kkc_csr_create_copy(ctx, 1, n, n, KKC_INDEX_32_32, KKC_TYPE_F32, 0, row_offsets.data(), row_columns.data(),
-                           values.data(), B.out()));
+    of_column.values = of_row.values = values;
+    const kkc_index_pair_t pair = narrow ? KKC_INDEX_32_32 : KKC_INDEX_32_64;
+    const DeviceCsr<float> A(ctx, of_column, pair, 0), B(ctx, of_row, pair, 0);
+    Matrix C;
     Plan plan, refused;
     CHECK(kkc_spgemm_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, B, nullptr, KKC_INDEX_32_32, nullptr, refused.out()) ==
           KKC_STATUS_OVERFLOW);

@@ -25,6 +25,8 @@ Found find(const Desc& desc, Queue& queue) {
                                  desc.cols(),
                                  desc.A.nnz,
                                  desc.B.nnz,
+                                 desc.rows_a.longest,
+                                 desc.rows_b.longest,
                                  desc.pair,
                                  size_of(desc.scalar()),
                                  desc.max_workspace,
@@ -35,8 +37,8 @@ Found find(const Desc& desc, Queue& queue) {
   if (ascends(queue, problem, mask, desc.mask.nnz)) return Symbolic<Left, I>(queue, problem).run(mask, desc.mask.nnz);
   // Once in order it can be read like any other.
   using Unit = UnitLeft<I>;
-  const Problem<Unit, I> sort{{},        {mask}, desc.rows(), desc.cols(), desc.rows(), desc.mask.nnz,
-                              desc.pair, 0,      0,           true,        desc.memory};
+  const Problem<Unit, I> sort{{},        {mask},    desc.rows(), desc.cols(), desc.rows(), desc.mask.nnz, 1,
+                              INT32_MAX, desc.pair, 0,           0,           true,        desc.memory};
   const Found sorted = Symbolic<Unit, I>(queue, sort).run();
   return Symbolic<Left, I>(queue, problem).run(pattern_of<I>(sorted.output.ref()), sorted.output.nnz);
 }

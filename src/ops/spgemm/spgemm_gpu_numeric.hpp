@@ -2,6 +2,7 @@
 #pragma once
 
 #include "spgemm_gpu_numeric_kernels.hpp"
+#include "spgemm_gpu_register_kernels.hpp"
 #include "spgemm_gpu_symbolic.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -25,8 +26,8 @@ class Numeric {
 
   const Found& found() const { return found_; }
   size_t plan_bytes() const {
-    return found_.slots.bytes() + found_.begins.bytes() + found_.number_of.bytes() + found_.list.bytes() +
-           found_.hashed.list.bytes() + found_.ranked.list.bytes();
+    return found_.slots.bytes() + found_.begins.bytes() + found_.number_of.bytes() + found_.places.bytes() +
+           found_.list.bytes() + found_.hashed.list.bytes() + found_.ranked.list.bytes();
   }
 
  private:
@@ -44,6 +45,12 @@ class Numeric {
           const int block = block_of(F::threads, bytes);
           go(F{A, B, C, lists, found_.output.rows, found_.longest}, (found_.output.rows + block - 1) / block, block,
              bytes(block));
+        } else if (found_.places.data() != nullptr) {
+          switch (place_words(found_.longest)) {
+            case 1: return registers<1>(A, B, C, go);
+            case 2: return registers<2>(A, B, C, go);
+            default: return registers<3>(A, B, C, go);
+          }
         } else {
           subgroups<true>(A, B, C, lists, columns, nullptr, found_.output.rows, found_.longest, go);
         }
@@ -65,6 +72,15 @@ class Numeric {
     static constexpr int32_t places[] = {0, 64, 256, 512, 1024, 2048};
     for (int b = hashed_bin - 1; b > 0; --b)
       subgroups<false>(A, B, C, {}, columns, rows_of(b), count_of(b), places[b], go);
+  }
+
+  template <int Words, class Go>
+  void registers(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
+    using F = RegisterRows<Left, T, I, Words>;
+    constexpr int warps = F::threads / 32;
+    const PlaceTable table{found_.places.template as<uint32_t>(), found_.number_of.template as<uint16_t>(),
+                           found_.longest_a};
+    go(F{A, B, C, table, found_.output.rows}, (found_.output.rows + warps - 1) / warps, F::threads, size_t{0});
   }
 
   template <bool Slots, class Go>

@@ -15,6 +15,7 @@
 #include "spgemm_gpu_class_kernels.hpp"
 #include "spgemm_gpu_mask_kernels.hpp"
 #include "spgemm_gpu_plan_kernels.hpp"
+#include "spgemm_gpu_register_kernels.hpp"
 #include "spgemm_gpu_symbolic_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -24,7 +25,7 @@ template <class Left, class I>
 struct Problem {
   Left A;
   PlainRight<I> B;
-  int64_t rows, cols, nnz_a, nnz_b;
+  int64_t rows, cols, nnz_a, nnz_b, longest_a, longest_b;
   IndexPair pair;           // of C
   size_t element;           // bytes of a value
   int64_t most_slot_bytes;  // of product slots that the numeric phase may keep; -1: no bound
@@ -57,7 +58,9 @@ struct Found {
   int32_t classes = 0;              // 0: none
   bool distinct = true;             // B's rows ascend strictly
   Buffer slots, begins, number_of;  // product slots, if kept
-  Buffer list;                      // rows by size; empty if one bin holds all
+  Buffer places;                    // PlaceTable's words, if kept: classes of rows that registers hold
+  int32_t longest_a = 0;
+  Buffer list;  // rows by size; empty if one bin holds all
   Bins bins{};
   Pieces hashed, ranked;  // of the last two bins
 };
@@ -70,6 +73,9 @@ inline constexpr int32_t hashed_capacity = 1024, ranked_capacity = 768;
 inline constexpr int32_t heavy_products = 1 << 17;  // from which a row is cut into pieces whatever its length
 inline constexpr int32_t thread_rows_longest = 40;
 inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
+inline constexpr int64_t most_place_bytes = int64_t{1} << 25;
+
+inline int32_t place_words(int32_t longest) { return (longest + places_of_word - 1) / places_of_word; }
 
 /// Bytes of shared memory that a block may have.
 inline size_t shared_room(const Queue& queue) {
@@ -305,12 +311,31 @@ class Symbolic {
                   ShiftShortColumns<I>::shared_bytes(found_.longest));
       return true;
     }
+    place_entries();
     const int lanes = lanes_log2_for(found_.output.nnz, p_.rows);
     launch_over(queue_, p_.rows << lanes,
                 ShiftColumns<I>{found_.number_of.template as<uint16_t>(), base_of_.template as<int32_t>(),
                                 columns_at.as<int64_t>(), columns.as<int32_t>(), offsets(),
                                 found_.output.indices->template as<I>(), p_.rows, lanes});
     return true;
+  }
+
+  void place_entries() {
+    const int32_t words = place_words(found_.longest);
+    const int64_t size = found_.classes * p_.longest_a * words * 32;
+    if (!found_.distinct || words > most_place_words || p_.longest_b >= no_entry || 4 * size > most_place_bytes) return;
+    found_.longest_a = static_cast<int32_t>(p_.longest_a);
+    found_.places = p_.template array<uint32_t>(size);
+    using F = PlaceEntries<Left, I>;
+    F f{p_.A,
+        p_.B.B,
+        found_.slots.template as<uint16_t>(),
+        found_.begins.template as<int64_t>(),
+        found_.longest_a,
+        words,
+        found_.places.template as<uint32_t>()};
+    f.A.list = class_rows_.template as<int32_t>();
+    gpu::launch(queue_, gpu::blocks_for(found_.classes, 1), F::threads, 0, f);
   }
 
   // ---- rows by size ----
