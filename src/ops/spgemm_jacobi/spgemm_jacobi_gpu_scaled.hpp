@@ -12,17 +12,11 @@ namespace gpu_parts {
 template <class E, class I, class O>
 class Scaler {
  public:
-  Scaler(const Desc& desc, Queue& queue) : zeros_(desc.product.memory, Space::device, sizeof(Zeros)) {
+  Scaler(const Desc& desc, Queue& queue) : zeros_(desc, queue) {
     const CsrRef& A = desc.product.A;
     gpu::prepare<ScaleRows<E, I, O>>(queue);
     while (lanes_ < 32 && lanes_ * 4 * A.rows < A.nnz) lanes_ *= 2;
-    clear(queue);
-    const FindDiagonal<I, O> find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base,
-                                  zeros_.as<Zeros>()};
-    gpu::launch(queue, gpu::blocks_for(A.rows, find.threads), find.threads, 0, find);
-    int64_t row = A.rows, count = 0;
-    check(queue, row, count);
-    refuse_missing(A, row);
+    zeros_.refuse_rows_without_diagonal<I, O>(A, queue);
   }
 
   void scale(Queue& queue, const Args& args, void* values) {
@@ -35,31 +29,16 @@ class Scaler {
                                factor<E>(args.omega),
                                args.inverse_stride,
                                A.rows,
-                               zeros_.as<Zeros>(),
+                               zeros_.counter(),
                                A.base,
                                lanes_};
     gpu::launch(queue, gpu::blocks_for(A.rows, f.threads / lanes_), f.threads, 0, f);
   }
 
-  kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) {
-    Zeros found;
-    queue.copy(&found, zeros_.data(), sizeof found);
-    queue.synchronize();
-    if (found.count == 0) return KKC_STATUS_SUCCESS;
-    where = static_cast<int64_t>(found.first);
-    count = static_cast<int64_t>(found.count);
-    clear(queue);
-    return KKC_STATUS_ZERO_PIVOT;
-  }
+  kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) { return zeros_.check(queue, where, count); }
 
  private:
-  void clear(Queue& queue) {
-    const Zeros none{~0ull, 0};
-    queue.copy(zeros_.data(), &none, sizeof none);
-    queue.synchronize();
-  }
-
-  Buffer zeros_;
+  ZeroRows zeros_;
   int lanes_ = 1;
 };
 

@@ -1,68 +1,9 @@
 // Kernels of spgemm_jacobi's gpu_scaled.
 #pragma once
 
-#include <cstdint>
-
-#include "core/operands.hpp"
-#include "device/gpu_scalar.hpp"
-#include "device/gpu_warp.hpp"
+#include "ops/spgemm_jacobi/spgemm_jacobi_gpu_diagonal.hpp"
 
 namespace kkc::spgemm_jacobi::gpu_parts {
-
-/// Rows that cannot be scaled: the first, and how many.
-struct Zeros {
-  unsigned long long first, count;
-
-  __device__ void note(int64_t row) {
-    atomicMin(&first, static_cast<unsigned long long>(row));
-    atomicAdd(&count, 1ull);
-  }
-};
-
-/// Notes the rows without a diagonal entry.
-template <class I, class O>
-struct FindDiagonal {
-  static constexpr int threads = 256;
-  const O* offsets;
-  const I* indices;
-  int64_t rows;
-  int32_t base;
-  Zeros* missing;
-
-  __device__ void operator()() const {
-    const int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x;
-    if (i >= rows) return;
-    for (int64_t p = offsets[i] - base; p < offsets[i + 1] - base; ++p)
-      if (indices[p] - base == i) return;
-    missing->note(i);
-  }
-};
-
-template <class E>
-__device__ inline E inverse_of(const E& d) {
-  if constexpr (gpu::is_pair<E>) {
-    const auto scale = d.re * d.re + d.im * d.im;
-    return {d.re / scale, -d.im / scale};
-  } else {
-    return 1 / d;
-  }
-}
-
-template <class E>
-__device__ inline E negative(const E& a) {
-  if constexpr (gpu::is_pair<E>)
-    return {-a.re, -a.im};
-  else
-    return -a;
-}
-
-template <class E>
-__device__ inline E one() {
-  if constexpr (gpu::is_pair<E>)
-    return {1, 0};
-  else
-    return 1;
-}
 
 /// `lanes` threads a row: scaled = row of I - omega D^-1 A.
 template <class E, class I, class O>

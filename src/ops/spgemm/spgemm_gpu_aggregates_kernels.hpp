@@ -1,0 +1,371 @@
+// Values of A B on GPUs where every row of B has exactly one entry, so that entry j of B's values is row j's: C's entry
+// sums the products of some entries of A's row. Rows of one class have the same distances from the row to the columns
+// and sum the same places of A's row, so that neither A's columns nor B's pattern are read; without classes the plan
+// keeps the products of each entry of C. Each sum has one thread and a fixed order.
+#pragma once
+
+#include "spgemm_gpu_numeric_kernels.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+/// An entry of a class's row: its column minus the row; and a place, see who reads it.
+struct alignas(8) ClassEntry {
+  int32_t distance;
+  uint32_t place;
+};
+inline constexpr uint32_t last_product = 1u << 31;  // in ClassEntry::place: of its entry of C
+
+/// Where a class's row has its diagonal entry: in A's row, and in C's (the entry to which it adds).
+struct alignas(8) ClassDiagonal {
+  int32_t place, entry;
+};
+
+/// Rows of A B as they are. A policy that scales gives rows s(i) (A B)(i, :) + B(i, :), where s(i) is of(i, A(i, i),
+/// whether to note what is wrong with it), see spgemm_jacobi.
+template <class T>
+struct AsMultiplied {
+  static constexpr bool scales = false;
+};
+
+/// Elements of shared memory, one in 17 left out: strides of even lengths spread over the banks.
+__host__ __device__ constexpr int32_t spread(int32_t element) { return element + (element >> 4); }
+
+/// A thread a row, for short rows: a warp's rows of A come to shared memory as they lie, the sums leave from there.
+template <class T, class Scale>
+struct AggregateShortRows {
+  static constexpr int threads = 128;
+  Offsets offsets;  // of A
+  const T *a, *b;
+  Values<T> C;
+  const uint16_t* classes;
+  const ClassEntry* entries;  // of each class, in the order of C's columns; place: in A's row
+  const ClassDiagonal* diagonals;
+  int64_t rows;
+  int32_t longest, longest_c;  // rows of A and C
+  Scale scale;
+
+  static size_t shared_bytes(int block, int32_t longest, int32_t longest_c) {
+    return static_cast<size_t>(block / 32) * static_cast<size_t>(spread(32 * longest) + 1 + 32 * longest_c) * sizeof(T);
+  }
+
+  __device__ void operator()() const {
+    extern __shared__ char shared[];
+    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+    const int32_t room = spread(32 * longest) + 1;
+    T* const staged = reinterpret_cast<T*>(shared) + warp * (room + 32 * longest_c);
+    T* const sums = staged + room;
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * blockDim.x + warp * 32, i = first + lane;
+    if (first >= rows) return;
+    const int64_t row = i < rows ? i : rows, next = i < rows ? i + 1 : rows;
+    const int64_t begin = offsets.at(row), end = offsets.at(next);
+    const int64_t begin_c = C.offsets.at(row), end_c = C.offsets.at(next);
+    const int64_t from = gpu::shuffle_from(begin, 0, 32), from_c = gpu::shuffle_from(begin_c, 0, 32);
+    const auto total = static_cast<int32_t>(gpu::shuffle_from(end, 31, 32) - from),
+               total_c = static_cast<int32_t>(gpu::shuffle_from(end_c, 31, 32) - from_c);
+    const Coefficients<T> c(C);
+    if (c.live()) {
+      const int32_t of = i < rows ? classes[i] : 0;
+      constexpr int batch = sizeof(T) <= 8 ? 8 : 4;
+      for (int32_t e = lane; e < total; e += 32 * batch) {
+        T x[batch];
+#pragma unroll
+        for (int u = 0; u < batch; ++u)
+          if (e + u * 32 < total) x[u] = gpu::load_once(a + from + e + u * 32);
+#pragma unroll
+        for (int u = 0; u < batch; ++u)
+          if (e + u * 32 < total) staged[spread(e + u * 32)] = x[u];
+      }
+      gpu::sync32();
+      if (end > begin)
+        multiply(i, of, staged, static_cast<int32_t>(begin - from), static_cast<int32_t>(end - begin),
+                 sums + (begin_c - from_c));
+      gpu::sync32();
+    }
+    for (int32_t e = lane; e < total_c; e += 32) c.finish(C.data[from_c + e], c.live() ? sums[e] : T{});
+  }
+
+  __device__ void multiply(int64_t i, int32_t of, const T* staged, int32_t at, int32_t length, T* out) const {
+    constexpr int batch = 4;
+    const ClassEntry* const entry = entries + static_cast<int64_t>(of) * longest;
+    [[maybe_unused]] T factor{}, own{};
+    [[maybe_unused]] T* diagonal = nullptr;
+    if constexpr (Scale::scales) {
+      const ClassDiagonal d = diagonals[of];
+      factor = scale.of(i, staged[spread(at + d.place)], true);
+      own = b[i];
+      diagonal = out + d.entry;
+    }
+    T sum{};
+    for (int32_t p = 0; p < length; p += batch) {
+      ClassEntry e[batch];
+      T x[batch], y[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (p + u < length) e[u] = entry[p + u];
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (p + u < length) {
+          y[u] = b[i + e[u].distance];
+          x[u] = staged[spread(at + static_cast<int32_t>(e[u].place & ~last_product))];
+        }
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (p + u < length) {
+          sum = gpu::multiply_add(x[u], y[u], sum);
+          if ((e[u].place & last_product) != 0) {
+            if constexpr (Scale::scales) {
+              sum = gpu::multiply(factor, sum);
+              if (out == diagonal) sum = gpu::add(own, sum);
+            }
+            *out++ = sum;
+            sum = T{};
+          }
+        }
+    }
+  }
+};
+
+/// For longer rows: a warp runs along each of its rows and leaves the products in shared memory in the order of C's
+/// columns; then each row has so many lanes, each of them a run of C's entries.
+template <class T, class Scale>
+struct AggregateLongRows {
+  static constexpr int threads = 128;
+  Offsets offsets;
+  const T *a, *b;
+  Values<T> C;
+  const uint16_t* classes;
+  const ClassEntry* entries;  // of each class, in the order of A's row; place: in the order of C's columns
+  const uint32_t* ends;       // of each class: a bit for each product in the order of C's columns: its entry's last
+  const uint32_t* splits;     // of each class and lane: first product | first entry of C << 16; lanes + 1
+  const ClassDiagonal* diagonals;
+  int64_t rows;
+  int32_t longest, longest_c;
+  int32_t lanes_log2;  // of a row
+  Scale scale;
+
+  struct alignas(16) Slot {
+    int32_t begin, length, entries, at;  // begin: in the warp's run of A; at: in shared memory
+  };
+  __host__ __device__ static int32_t words_of(int32_t longest) { return (longest + 31) / 32; }
+  static size_t shared_bytes(int block, int lanes_log2, int32_t longest, int32_t longest_c) {
+    const auto rows = static_cast<size_t>(block >> lanes_log2);
+    return rows * (sizeof(Slot) + static_cast<size_t>(longest + longest_c) * sizeof(T));
+  }
+
+  __device__ void operator()() const {
+    extern __shared__ char shared[];
+    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5,
+              warps = static_cast<int>(blockDim.x) >> 5;
+    const int lanes = 1 << lanes_log2, part = lane & (lanes - 1), own_slot = lane >> lanes_log2,
+              slots_of_warp = 32 >> lanes_log2;
+    Slot* const slots = reinterpret_cast<Slot*>(shared) + warp * slots_of_warp;
+    T* const staged = reinterpret_cast<T*>(reinterpret_cast<Slot*>(shared) + warps * slots_of_warp) +
+                      warp * slots_of_warp * (longest + longest_c);
+    T* const sums = staged + slots_of_warp * longest;
+    const int64_t first = (static_cast<int64_t>(blockIdx.x) * warps + warp) * slots_of_warp, i = first + own_slot;
+    if (first >= rows) return;
+    const int64_t row = i < rows ? i : rows, next = i < rows ? i + 1 : rows;
+    const int64_t begin = offsets.at(row), end = offsets.at(next);
+    const int64_t begin_c = C.offsets.at(row), end_c = C.offsets.at(next);
+    const int64_t from = gpu::shuffle_from(begin, 0, 32), from_c = gpu::shuffle_from(begin_c, 0, 32);
+    const auto total_c = static_cast<int32_t>(gpu::shuffle_from(end_c, 31, 32) - from_c);
+    const Coefficients<T> c(C);
+    if (c.live()) {
+      const int32_t of = i < rows ? classes[i] : 0, at = static_cast<int32_t>(begin - from);
+      if (part == 0) slots[own_slot] = {at, static_cast<int32_t>(end - begin), of * longest, at};
+      gpu::sync32();
+      multiply(first, from, slots, slots_of_warp, staged, lane);
+      gpu::sync32();
+      if (end > begin) add_up(i, of, begin, part, lanes, staged + at, sums + (begin_c - from_c));
+      gpu::sync32();
+    }
+    for (int32_t e = lane; e < total_c; e += 32) c.finish(C.data[from_c + e], c.live() ? sums[e] : T{});
+  }
+
+  __device__ void multiply(int64_t first, int64_t from, const Slot* slots, int slots_of_warp, T* staged,
+                           int lane) const {
+    constexpr int batch = 4;
+    const T* const run = a + from;
+    const T* const near = b + first;
+    const int32_t chunks = words_of(longest);
+    int32_t chunk = 0;
+    for (int slot = 0; slot < slots_of_warp;) {
+      T x[batch], y[batch];
+      ClassEntry e[batch];
+      int32_t at[batch], of_row[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        at[u] = -1;
+        if (slot < slots_of_warp) {
+          const Slot s = slots[slot];
+          const int32_t k = chunk * 32 + lane;
+          of_row[u] = slot;
+          if (k < s.length) {
+            at[u] = s.at;
+            x[u] = gpu::load_once(run + s.begin + k);
+            e[u] = entries[s.entries + k];
+          }
+          if (++chunk == chunks) {
+            chunk = 0;
+            ++slot;
+          }
+        }
+      }
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (at[u] >= 0) y[u] = near[of_row[u] + e[u].distance];
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (at[u] >= 0) staged[at[u] + static_cast<int32_t>(e[u].place)] = gpu::multiply(x[u], y[u]);
+    }
+  }
+
+  __device__ void add_up([[maybe_unused]] int64_t i, int32_t of, [[maybe_unused]] int64_t begin, int part, int lanes,
+                         const T* products, T* out) const {
+    const uint32_t* const split = splits + of * (lanes + 1) + part;
+    const uint32_t low = split[0], high = split[1];
+    const auto stop = static_cast<int32_t>(high & 0xffffu);
+    auto p = static_cast<int32_t>(low & 0xffffu);
+    if (p >= stop) return;
+    [[maybe_unused]] T factor{}, own{};
+    [[maybe_unused]] T* diagonal = nullptr;
+    if constexpr (Scale::scales) {
+      const ClassDiagonal d = diagonals[of];
+      diagonal = out + d.entry;
+      own = b[i];
+      factor = scale.of(i, a[begin + d.place], p == 0);  // one lane begins there
+    }
+    out += low >> 16;
+    const uint32_t* const words = ends + of * words_of(longest);
+    uint32_t bits = words[p >> 5] >> (p & 31);
+    T sum{};
+    while (p < stop) {
+      sum = gpu::add(sum, products[p]);
+      const bool last = (bits & 1u) != 0;
+      ++p;
+      bits = (p & 31) != 0 ? bits >> 1 : (p < stop ? words[p >> 5] : 0);
+      if (!last) continue;
+      if constexpr (Scale::scales) {
+        sum = gpu::multiply(factor, sum);
+        if (out == diagonal) sum = gpu::add(own, sum);
+      }
+      *out++ = sum;
+      sum = T{};
+    }
+  }
+};
+
+/// The products of each entry of C, as the plan keeps them where rows are of many kinds.
+struct EntryProducts {
+  const uint32_t* order;    // positions in A's values
+  const int32_t* starts;    // [entries + 1]
+  const uint32_t* rows;     // of C's entries, diagonal_entry added; null unless rows are scaled
+  const int32_t* diagonal;  // of A's rows: position + 1
+};
+inline constexpr uint32_t diagonal_entry = 1u << 31;
+inline constexpr int32_t most_of_thread = 256;  // products; entries of more are a block's
+
+/// What of an entry's sum is C's.
+template <class T, class Scale>
+__device__ inline T scaled_sum(const EntryProducts& products, const Scale& scale, const T* a, const T* b, int64_t e,
+                               const T& sum) {
+  if constexpr (Scale::scales) {
+    const uint32_t mark = products.rows[e];
+    const bool own = (mark & diagonal_entry) != 0;
+    const auto i = static_cast<int64_t>(mark & ~diagonal_entry);
+    const T scaled = gpu::multiply(scale.of(i, a[products.diagonal[i] - 1], own), sum);
+    return own ? gpu::add(b[i], scaled) : scaled;
+  } else {
+    return sum;
+  }
+}
+
+/// A thread several entries of C.
+template <class T, class I, class Scale>
+struct GatherProducts {
+  static constexpr int threads = 256, items = 4, tile = threads * items;
+  const T* a;
+  const I* columns;  // of A
+  int32_t base;
+  const T* b;
+  Values<T> C;
+  EntryProducts products;
+  int64_t entries;
+  Scale scale;
+
+  __device__ void operator()() const {
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * tile + threadIdx.x;
+    const Coefficients<T> c(C);
+    int32_t begin[items], length[items];
+    uint32_t position[items];
+    T x[items];
+    int64_t j[items];
+#pragma unroll
+    for (int u = 0; u < items; ++u) {
+      const int64_t e = first + u * threads;
+      length[u] = 0;
+      if (e < entries) {
+        begin[u] = products.starts[e];
+        length[u] = products.starts[e + 1] - begin[u];
+      }
+    }
+    if (!c.live()) {
+      for (int u = 0; u < items; ++u)
+        if (length[u] > 0 && length[u] <= most_of_thread) c.finish(C.data[first + u * threads], T{});
+      return;
+    }
+#pragma unroll
+    for (int u = 0; u < items; ++u)
+      if (length[u] > 0) position[u] = products.order[begin[u]];
+#pragma unroll
+    for (int u = 0; u < items; ++u)
+      if (length[u] > 0) {
+        x[u] = a[position[u]];
+        j[u] = static_cast<int64_t>(columns[position[u]]) - base;
+      }
+#pragma unroll
+    for (int u = 0; u < items; ++u)
+      if (length[u] > 0) x[u] = gpu::multiply(x[u], b[j[u]]);
+#pragma unroll
+    for (int u = 0; u < items; ++u) {
+      if (length[u] == 0 || length[u] > most_of_thread) continue;
+      T sum = x[u];
+      for (int32_t p = 1; p < length[u]; ++p) sum = gpu::add(sum, product(begin[u] + p));
+      const int64_t e = first + u * threads;
+      c.finish(C.data[e], scaled_sum(products, scale, a, b, e, sum));
+    }
+  }
+
+  __device__ T product(int64_t p) const {
+    const uint32_t position = products.order[p];
+    return gpu::multiply(a[position], b[static_cast<int64_t>(columns[position]) - base]);
+  }
+};
+
+/// A block an entry of many products.
+template <class T, class I, class Scale>
+struct GatherManyProducts {
+  static constexpr int threads = 256;
+  GatherProducts<T, I, Scale> each;
+  const int32_t* list;
+
+  __device__ void operator()() const {
+    __shared__ T sums[threads / 32];
+    const int64_t e = list[blockIdx.x];
+    const Coefficients<T> c(each.C);
+    const int64_t begin = each.products.starts[e], end = each.products.starts[e + 1];
+    T sum{};
+    if (c.live())
+      for (int64_t p = begin + threadIdx.x; p < end; p += threads) sum = gpu::add(sum, each.product(p));
+    sum = gpu::subgroup_sum(sum, 32);
+    if ((threadIdx.x & 31u) == 0) sums[threadIdx.x >> 5] = sum;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    sum = sums[0];
+    for (int w = 1; w < threads / 32; ++w) sum = gpu::add(sum, sums[w]);
+    if (c.live()) sum = scaled_sum(each.products, each.scale, each.a, each.b, e, sum);
+    c.finish(each.C.data[e], sum);
+  }
+};
+
+}  // namespace kkc::spgemm::gpu_parts

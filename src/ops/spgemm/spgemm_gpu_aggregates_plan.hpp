@@ -1,0 +1,261 @@
+// The plan of a product with a B of exactly one entry in every row: C's pattern, and what the kernels of
+// spgemm_gpu_aggregates_kernels.hpp read. Knows no element type.
+#pragma once
+
+#include "device/gpu_sort.hpp"
+#include "ops/spgemm/spgemm.hpp"
+#include "spgemm_gpu_aggregates_plan_kernels.hpp"
+#include "spgemm_gpu_symbolic.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+struct AggregatePattern {
+  OutputPattern output;
+  int32_t longest = 0, longest_c = 0;      // rows of A and C
+  bool missing = false, repeated = false;  // rows of A without and with several diagonal entries
+  // Classes of rows.
+  int32_t classes = 0, lanes_log2 = 0;
+  Buffer class_of, entries, diagonals, ends, splits;
+  // Without classes: the products of each entry.
+  Buffer order, starts, row_of, diagonal, many;
+  int64_t many_count = 0;
+
+  EntryProducts products() const {
+    return {order.as<uint32_t>(), starts.as<int32_t>(), row_of.as<uint32_t>(), diagonal.as<int32_t>()};
+  }
+  int64_t bytes() const {
+    size_t sum = 0;
+    for (const Buffer* b :
+         {&class_of, &entries, &diagonals, &ends, &splits, &order, &starts, &row_of, &diagonal, &many})
+      sum += b->bytes();
+    return static_cast<int64_t>(sum);
+  }
+};
+
+/// Why not, or "".
+inline std::string not_single_entries(const Desc& desc) {
+  if (desc.masked) return "takes no mask";
+  if (desc.rows_b.longest > 1) return "B has rows of several entries";
+  if (desc.B.nnz != desc.B.rows) return "B has rows without entries";
+  if (std::max({desc.A.rows, desc.B.rows, desc.B.cols, desc.A.nnz}) >= INT32_MAX)
+    return "takes fewer than 2^31 rows, columns and entries";
+  if (desc.max_workspace >= 0 && desc.A.nnz * 12 + desc.A.rows * 4 > desc.max_workspace)
+    return cat("may keep ", desc.A.nnz * 12 + desc.A.rows * 4, " bytes, more than max_workspace");
+  return "";
+}
+
+template <class I>
+class AggregateSymbolic {
+ public:
+  /// Whether A's diagonal is wanted.
+  AggregateSymbolic(Queue& queue, const Desc& desc, bool diagonal)
+      : queue_(queue),
+        desc_(desc),
+        A_(pattern_of<I>(desc.A)),
+        B_{static_cast<const I*>(desc.B.indices), desc.B.base},
+        wants_diagonal_(diagonal),
+        wide_(offset_size(desc.pair) == 8) {}
+
+  AggregatePattern run() {
+    OutputPattern& C = found_.output;
+    C.pair = desc_.pair;
+    C.rows = rows();
+    C.cols = desc_.cols();
+    offsets_ = std::make_shared<Buffer>(desc_.memory, Space::device,
+                                        (static_cast<size_t>(rows() + 1) * offset_size(desc_.pair) + 7) / 8 * 8);
+    found_.longest = static_cast<int32_t>(desc_.rows_a.longest);
+    if (desc_.A.nnz == 0) {
+      clear(queue_, *offsets_);
+      found_.missing = rows() > 0;
+      finish(0);
+      return std::move(found_);
+    }
+    require_countable(C.cols, 0, C.pair, "C");
+    if (!by_classes()) by_entries();
+    return std::move(found_);
+  }
+
+ private:
+  int64_t rows() const { return desc_.A.rows; }
+  template <class X>
+  Buffer array(int64_t count) const {
+    return Buffer(desc_.memory, Space::device, (static_cast<size_t>(count) * sizeof(X) + 7) / 8 * 8);
+  }
+  AggregateState* state() const { return state_.template as<AggregateState>(); }
+
+  /// C's arrays but for its columns, which are yet to be written.
+  I* finish(int64_t nnz) {
+    OutputPattern& C = found_.output;
+    C.nnz = nnz;
+    C.offsets = std::move(offsets_);
+    C.indices = std::make_shared<const Buffer>(desc_.memory, Space::device,
+                                               static_cast<size_t>(nnz) * ordinal_size(desc_.pair));
+    return C.indices->template as<I>();
+  }
+
+  /// Calls f with an offset of C's type.
+  template <class F>
+  void with_offsets(const F& f) const {
+    if (wide_)
+      f(offsets_->template as<int64_t>());
+    else
+      f(offsets_->template as<int32_t>());
+  }
+
+  template <class T, class Source, class Target>
+  void scan(const Source& source, const Target& target, int64_t n, bool inclusive, T* total) {
+    ScanOf<T, Source, Target> f{};
+    f.source = source;
+    f.target = target;
+    f.inclusive = inclusive;
+    f.carry = total;
+    const Buffer scratch = array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<T>(n)));
+    gpu::launch_scan(queue_, f, n, 1, scratch.data());
+  }
+  template <class T, class Source, class Target>
+  using ScanOf = gpu::ScanTiles<T, Source, Target, 16 / static_cast<int>(sizeof(T))>;
+
+  bool by_classes() {
+    const int32_t longest = found_.longest;
+    state_ = array<AggregateState>(1);
+    clear(queue_, state_);
+    if (longest > longest_aggregate_row || rows() < 2 * rows_of_aggregate_class) return false;
+    int lanes = 0;
+    if (longest > longest_short_row)
+      while ((32 >> lanes) > 1 && (32 >> lanes) * longest > staged_entries) ++lanes;
+    const Buffer words = array<unsigned long long>(aggregate_places);
+    clear(queue_, words);
+    const AggregateTable table{
+        words.as<unsigned long long>(), state(),
+        static_cast<int32_t>(std::min<int64_t>(most_aggregate_classes, rows() / rows_of_aggregate_class))};
+    found_.class_of = array<uint16_t>(rows());
+    const Buffer bases = array<int32_t>(rows());
+    using Classify = ClassifyAggregates<I>;
+    const Classify classify{
+        A_, B_, rows(), longest, lanes, table, found_.class_of.template as<uint16_t>(), bases.as<int32_t>()};
+    const size_t staged = Classify::shared_bytes(lanes, longest);
+    const auto blocks =
+        std::min(gpu::blocks_for(rows() << lanes, Classify::threads), static_cast<unsigned>(16 * queue_.concurrency()));
+    launch_blocks(queue_, blocks, classify, staged);
+
+    const bool longer = longest > longest_short_row;
+    const Buffer counts = array<int32_t>(aggregate_places), columns = array<int32_t>(aggregate_places * longest),
+                 columns_at = array<int64_t>(aggregate_places);
+    found_.entries = array<ClassEntry>(int64_t{aggregate_places} * longest);
+    found_.diagonals = array<ClassDiagonal>(aggregate_places);
+    if (longer) {
+      found_.ends = array<uint32_t>(int64_t{aggregate_places} * ((longest + 31) / 32));
+      found_.splits = array<uint32_t>(int64_t{aggregate_places} * ((1 << lanes) + 1));
+    }
+    const DescribeClasses<I> describe{
+        A_,
+        B_,
+        table,
+        longest,
+        lanes,
+        {counts.as<int32_t>(), columns.as<int32_t>(), columns_at.as<int64_t>(),
+         found_.entries.template as<ClassEntry>(), found_.ends.template as<uint32_t>(),
+         found_.splits.template as<uint32_t>(), found_.diagonals.template as<ClassDiagonal>()}};
+    launch_blocks(queue_, aggregate_places, describe, describe.shared_bytes());
+    with_offsets([&]<class O>(O* offsets) {
+      scan<O>(ClassLengths<O>{found_.class_of.template as<uint16_t>(), counts.as<int32_t>()},
+              gpu::OffsetsTarget<O>{{offsets, 0}}, rows(), false, reinterpret_cast<O*>(&state()->entries));
+    });
+    const auto s = read_back<AggregateState>(queue_, state());
+    if (s.failed != 0) {
+      for (Buffer* b : {&found_.class_of, &found_.entries, &found_.diagonals, &found_.ends, &found_.splits})
+        *b = Buffer();
+      return false;
+    }
+    found_.classes = s.classes;
+    found_.longest_c = s.longest;
+    found_.missing = s.missing != 0;
+    found_.repeated = s.repeated != 0;
+    found_.lanes_log2 = lanes;
+    const Offsets offsets{offsets_->data(), wide_, 0};
+    I* const to = finish(static_cast<int64_t>(s.entries));
+    const auto* const class_of = found_.class_of.template as<uint16_t>();
+    if (found_.longest_c <= thread_rows_longest) {
+      launch_over(queue_, rows(),
+                  ShiftShortColumns<I>{class_of, bases.as<int32_t>(), columns_at.as<int64_t>(), columns.as<int32_t>(),
+                                       offsets, to, rows(), found_.longest_c},
+                  ShiftShortColumns<I>::shared_bytes(found_.longest_c));
+      return true;
+    }
+    const int lanes_c = lanes_log2_for(found_.output.nnz, rows());
+    launch_over(queue_, rows() << lanes_c,
+                ShiftColumns<I>{class_of, bases.as<int32_t>(), columns_at.as<int64_t>(), columns.as<int32_t>(), offsets,
+                                to, rows(), lanes_c});
+    return true;
+  }
+
+  /// The products in the order of C's entries: a stable sort by row and column.
+  void by_entries() {
+    const int64_t n = desc_.A.nnz;
+    clear(queue_, state_);
+    const int column_bits = bits_of(desc_.cols()), bits = column_bits + bits_of(rows());
+    std::array<Buffer, 2> keys{array<unsigned long long>(n), array<unsigned long long>(n)};
+    std::array<Buffer, 2> order{array<uint32_t>(n), array<uint32_t>(n)};
+    const KeysOfProducts<I> make{A_, B_, n, column_bits, keys[0].template as<unsigned long long>()};
+    gpu::launch(queue_, gpu::blocks_for(n, make.tile), make.threads, 0, make);
+    size_t which = 0;
+    {
+      gpu::prepare_sort<uint64_t, uint32_t>(queue_);
+      const Buffer scratch = array<char>(static_cast<int64_t>(gpu::sort_scratch_bytes<uint64_t, uint32_t>(n)));
+      which = static_cast<size_t>(gpu::sort_pairs<uint64_t, uint32_t>(
+          queue_, {keys[0].template as<uint64_t>(), keys[1].template as<uint64_t>()},
+          {order[0].template as<uint32_t>(), order[1].template as<uint32_t>()}, n, 0, bits, scratch.data(),
+          gpu::PayloadIs::places));
+    }
+    const auto* const sorted = keys[which].template as<unsigned long long>();
+    auto* const counted = keys[1 - which].template as<int32_t>();
+    order[1 - which] = Buffer();
+    scan<int32_t>(FirstOfKeys{sorted}, gpu::RunTarget<int32_t>{counted, 0}, n, true,
+                  reinterpret_cast<int32_t*>(&state()->entries));
+    const auto nnz = static_cast<int64_t>(read_back<AggregateState>(queue_, state()).entries);
+    void* const offsets = offsets_->data();
+    I* const columns = finish(nnz);
+    found_.order = std::move(order[which]);
+    found_.starts = array<int32_t>(nnz + 1);
+    Buffer diagonal_of_c;
+    if (wants_diagonal_) {
+      found_.row_of = array<uint32_t>(nnz);
+      found_.diagonal = array<int32_t>(rows());
+      diagonal_of_c = array<int32_t>(rows());
+      clear(queue_, found_.diagonal);
+      clear(queue_, diagonal_of_c);
+    }
+    launch_over(queue_, n,
+                EntriesOfKeys<I>{sorted, found_.order.template as<uint32_t>(), counted, A_.columns, A_.offsets.base, n,
+                                 rows(), column_bits, offsets, wide_, columns, found_.starts.template as<int32_t>(),
+                                 found_.row_of.template as<uint32_t>(), found_.diagonal.template as<int32_t>(),
+                                 diagonal_of_c.as<int32_t>(), state()});
+    if (wants_diagonal_)
+      launch_over(
+          queue_, rows(),
+          MarkDiagonalEntries{diagonal_of_c.as<int32_t>(), rows(), found_.row_of.template as<uint32_t>(), state()});
+    found_.many = array<int32_t>(n / most_of_thread + 1);
+    launch_over(
+        queue_, nnz,
+        ListManyProducts{found_.starts.template as<int32_t>(), nnz, found_.many.template as<int32_t>(), state()});
+    const auto s = read_back<AggregateState>(queue_, state());
+    found_.many_count = s.many;
+    found_.missing = s.missing != 0;
+    found_.repeated = s.repeated != 0;
+  }
+
+  static int bits_of(int64_t count) {
+    return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))));
+  }
+
+  Queue& queue_;
+  const Desc& desc_;
+  Pattern<I> A_;
+  SingleEntries<I> B_;
+  bool wants_diagonal_, wide_;
+  AggregatePattern found_;
+  std::shared_ptr<Buffer> offsets_;
+  Buffer state_;
+};
+
+}  // namespace kkc::spgemm::gpu_parts

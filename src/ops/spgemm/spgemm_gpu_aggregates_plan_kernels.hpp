@@ -1,0 +1,449 @@
+// What the plan does for a B with exactly one entry in every row: finds classes of rows that have the same distances
+// from the row to A's columns and, relative to the first of them, the same columns of B; and what each class's row
+// sums. Without classes: the products by entry of C.
+#pragma once
+
+#include "spgemm_gpu_aggregates_kernels.hpp"
+#include "spgemm_gpu_class_kernels.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+/// Zero at first.
+struct AggregateState {
+  unsigned long long entries;  // of C; written as an offset of C, whatever its width
+  int32_t classes, failed;
+  int32_t longest;            // row of C
+  int32_t missing, repeated;  // rows without and with several diagonal entries
+  int32_t many;               // entries of C of many products
+};
+
+inline constexpr int aggregate_places_log2 = 12;
+inline constexpr int aggregate_places = 1 << aggregate_places_log2;
+inline constexpr int32_t most_aggregate_classes = aggregate_places / 2;
+inline constexpr int32_t rows_of_aggregate_class = 4;  // on average, or classes do not pay
+inline constexpr int32_t longest_aggregate_row = 256;  // of A; rows of classes are not longer
+inline constexpr int32_t longest_short_row = 32;       // for a thread
+inline constexpr int32_t staged_entries = 704;         // of a warp's rows
+
+/// B as its columns, one a row.
+template <class I>
+struct SingleEntries {
+  const I* columns;
+  int32_t base;
+
+  __device__ int32_t column(int64_t row) const { return static_cast<int32_t>(columns[row]) - base; }
+};
+
+/// A hash table whose place is the class. Each word, zero at first: 20 bits of the hash, the place, the row that stands
+/// for the class plus one.
+struct AggregateTable {
+  unsigned long long* words;  // [aggregate_places]
+  AggregateState* state;
+  int32_t most_classes;
+
+  __device__ static int32_t place_of(unsigned long long word) {
+    return static_cast<int32_t>(word >> 32) & (aggregate_places - 1);
+  }
+  __device__ static int64_t row_of(unsigned long long word) { return static_cast<int64_t>(word & 0xffffffffu) - 1; }
+  __device__ static uint32_t tag_of(unsigned long long word) {
+    return static_cast<uint32_t>(word >> (32 + aggregate_places_log2));
+  }
+  /// What is at `place`, which the row takes if it is free.
+  __device__ unsigned long long claim(int32_t place, uint32_t tag, int64_t row) const {
+    unsigned long long there = words[place];  // may be seen as it was: then it is free, and the exchange tells
+    if (there != 0) return there;
+    const unsigned long long mine = static_cast<unsigned long long>(tag) << (32 + aggregate_places_log2) |
+                                    static_cast<unsigned long long>(place) << 32 |
+                                    static_cast<unsigned long long>(row + 1);
+    there = atomicCAS(words + place, 0ull, mine);
+    if (there != 0) return there;
+    if (atomicAdd(&state->classes, 1) >= most_classes) state->failed = 1;
+    return mine;
+  }
+  __device__ bool has_failed() const { return *static_cast<volatile int32_t*>(&state->failed) != 0; }
+};
+
+/// A column of A relative to the row, and the column of B that it leads to relative to the row's first.
+struct alignas(8) Meeting {
+  int32_t distance, column;
+};
+
+/// The class of each row: its place in the table. A warp stages its rows, each of which is then some lanes'.
+template <class I>
+struct ClassifyAggregates {
+  static constexpr int threads = 128;
+  Pattern<I> A;
+  SingleEntries<I> B;
+  int64_t rows;
+  int32_t longest, lanes_log2;
+  AggregateTable table;
+  uint16_t* classes;
+  int32_t* bases;  // B's column that a row's first entry leads to
+
+  static size_t shared_bytes(int lanes_log2, int32_t longest) {
+    return static_cast<size_t>(threads >> lanes_log2) * static_cast<size_t>(longest) * sizeof(Meeting);
+  }
+
+  __device__ void operator()() const {
+    extern __shared__ char shared[];
+    __shared__ unsigned long long met[64];  // words of the table that this block has seen
+    if (threadIdx.x < 64) met[threadIdx.x] = 0;
+    __syncthreads();
+    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+    const int lanes = 1 << lanes_log2, part = lane & (lanes - 1), rows_of_warp = 32 >> lanes_log2;
+    Meeting* const staged = reinterpret_cast<Meeting*>(shared) + warp * rows_of_warp * longest;
+    const int64_t step = static_cast<int64_t>(gridDim.x) * (threads >> lanes_log2);
+    for (int64_t first = (static_cast<int64_t>(blockIdx.x) * (threads / 32) + warp) * rows_of_warp; first < rows;
+         first += step) {
+      if (gpu::ballot32(table.has_failed()) != 0) return;
+      const int64_t i = first + (lane >> lanes_log2);
+      const bool mine = i < rows;
+      const int64_t begin = A.begin(mine ? i : rows), end = A.begin(mine ? i + 1 : rows);
+      const int64_t from = gpu::shuffle_from(begin, 0, 32);
+      gpu::sync32();
+      stage(staged, from, static_cast<int32_t>(gpu::shuffle_from(end, 31, 32) - from), lane);
+      gpu::sync32();
+      const Meeting* const row = staged + (begin - from);
+      const auto length = static_cast<int32_t>(end - begin), at = static_cast<int32_t>(i);
+      const int32_t base = length > 0 ? row[0].column : 0;
+      uint32_t sum = 0;
+      for (int32_t k = part; k < length; k += lanes) sum += mixed(k, row[k].distance - at, row[k].column - base);
+      sum = gpu::subgroup_sum(sum, lanes) + static_cast<uint32_t>(length);
+      sum = (sum ^ (sum >> 16)) * 0x7feb352du;
+      sum = (sum ^ (sum >> 15)) * 0x846ca68bu;
+      sum ^= sum >> 16;
+      const int32_t place = find(i, mine, sum, row, length, base, lane, met);
+      if (part == 0 && mine) {
+        classes[i] = static_cast<uint16_t>(place);
+        bases[i] = base;
+      }
+    }
+  }
+
+  __device__ static uint32_t mixed(int32_t k, int32_t a, int32_t b) {
+    uint32_t x = static_cast<uint32_t>(a) * 0x85ebca6bu + static_cast<uint32_t>(b) * 0xc2b2ae35u +
+                 static_cast<uint32_t>(k) * 0x27d4eb2fu;
+    x = (x ^ (x >> 15)) * 0x2c1b3c6du;
+    return x ^ (x >> 12);
+  }
+
+  __device__ void stage(Meeting* staged, int64_t from, int32_t total, int lane) const {
+    constexpr int batch = 8;
+    for (int32_t e = lane; e < total; e += 32 * batch) {
+      int32_t j[batch], column[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (e + u * 32 < total) j[u] = static_cast<int32_t>(A.column(from + e + u * 32));
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (e + u * 32 < total) column[u] = B.column(j[u]);
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (e + u * 32 < total) staged[e + u * 32] = {j[u], column[u]};
+    }
+  }
+
+  /// All lanes of the warp take part. What the block has met comes first, then the table from the hash's place on.
+  __device__ int32_t find(int64_t i, bool mine, uint32_t hash, const Meeting* row, int32_t length, int32_t base,
+                          int lane, unsigned long long* met) const {
+    const int lanes = 1 << lanes_log2, part = lane & (lanes - 1);
+    const uint32_t tag = hash >> aggregate_places_log2;
+    // This row's lanes in a ballot.
+    const uint32_t group = (lanes == 32 ? 0xffffffffu : (1u << lanes) - 1) << (lane - part);
+    volatile unsigned long long* const last = met + (hash & 63u);
+    auto place = static_cast<int32_t>(hash & (aggregate_places - 1));
+    bool searching = mine, first = true;
+    int32_t found = 0;
+    for (int probe = 0; gpu::ballot32(searching) != 0; ++probe) {
+      unsigned long long there = 0;
+      if (searching && part == 0) {
+        if (first) there = *last;
+        if (!first) there = table.claim(place, tag, i);
+      }
+      there = gpu::shuffle_from(there, 0, lanes);
+      const bool candidate = searching && there != 0 && AggregateTable::tag_of(there) == tag;
+      bool same = candidate;
+      if (candidate && AggregateTable::row_of(there) != i)
+        same = equal(AggregateTable::row_of(there), static_cast<int32_t>(i), row, length, base, part, lanes);
+      const uint32_t differing = gpu::ballot32(candidate && !same);
+      if (candidate && (differing & group) == 0) {
+        found = AggregateTable::place_of(there);
+        if (!first && part == 0) *last = there;
+        searching = false;
+      }
+      if (searching && !first) place = (place + 1) & (aggregate_places - 1);
+      first = false;
+      if (probe >= 4 && gpu::ballot32(table.has_failed()) != 0) break;  // the table may be full
+    }
+    return found;
+  }
+
+  __device__ bool equal(int64_t other, int32_t i, const Meeting* row, int32_t length, int32_t base, int part,
+                        int lanes) const {
+    const int64_t begin = A.begin(other);
+    if (A.end(other) - begin != length) return false;
+    if (length == 0) return true;
+    const int32_t shift = B.column(static_cast<int64_t>(A.column(begin))) - base;
+    const auto apart = static_cast<int32_t>(other) - i;
+    bool same = true;
+    constexpr int batch = 4;
+    for (int32_t k = part; k < length; k += lanes * batch) {
+      int32_t j[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (k + u * lanes < length) j[u] = static_cast<int32_t>(A.column(begin + k + u * lanes));
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (k + u * lanes < length) {
+          const Meeting m = row[k + u * lanes];
+          same = same && j[u] - apart == m.distance && B.column(j[u]) - shift == m.column;
+        }
+    }
+    return same;
+  }
+};
+
+/// What classes' rows are, at the places of the table; see AggregateShortRows and AggregateLongRows.
+struct ClassRows {
+  int32_t* counts;      // entries of C's row
+  int32_t* columns;     // of C's row, relative
+  int64_t* columns_at;  // where they begin
+  ClassEntry* entries;
+  uint32_t *ends, *splits;  // null for short rows
+  ClassDiagonal* diagonals;
+};
+
+/// A block a place of the table.
+template <class I>
+struct DescribeClasses {
+  static constexpr int threads = 128;
+  Pattern<I> A;
+  SingleEntries<I> B;
+  AggregateTable table;
+  int32_t longest, lanes_log2;
+  ClassRows to;
+
+  size_t shared_bytes() const { return static_cast<size_t>(longest) * 16 + 16; }
+
+  __device__ void operator()() const {
+    extern __shared__ char shared[];
+    __shared__ int32_t entries, diagonals;
+    const unsigned long long word = table.words[blockIdx.x];
+    if (word == 0 || *static_cast<volatile int32_t*>(&table.state->failed) != 0) return;
+    auto* const meetings = reinterpret_cast<Meeting*>(shared);
+    int32_t* const starts = reinterpret_cast<int32_t*>(meetings + longest);  // of C's entries, in products
+    int32_t* const heads = starts + longest + 1;                             // the first product of its entry
+    const auto of = static_cast<int32_t>(blockIdx.x);
+    const int64_t i = AggregateTable::row_of(word), begin = A.begin(i);
+    const auto length = static_cast<int32_t>(A.end(i) - begin), thread = static_cast<int32_t>(threadIdx.x);
+    uint32_t* const ends = to.ends == nullptr ? nullptr : to.ends + of * ((longest + 31) / 32);
+    if (thread == 0) entries = diagonals = 0;
+    if (ends != nullptr)
+      for (int32_t w = thread; w < (longest + 31) / 32; w += threads) ends[w] = 0;
+    const int32_t base = length > 0 ? B.column(static_cast<int64_t>(A.column(begin))) : 0;
+    for (int32_t k = thread; k < length; k += threads) {
+      const auto j = static_cast<int64_t>(A.column(begin + k));
+      meetings[k] = {static_cast<int32_t>(j - i), B.column(j) - base};
+    }
+    __syncthreads();
+    for (int32_t k = thread; k < length; k += threads) {
+      bool head = true;
+      for (int32_t other = 0; other < k; ++other) head = head && meetings[other].column != meetings[k].column;
+      heads[k] = head ? 1 : 0;
+      if (head) atomicAdd(&entries, 1);
+      if (meetings[k].distance == 0) atomicAdd(&diagonals, 1);
+    }
+    __syncthreads();
+    for (int32_t k = thread; k < length; k += threads) {
+      const Meeting m = meetings[k];
+      int32_t rank = 0, entry = 0;
+      bool last = true;
+      for (int32_t other = 0; other < length; ++other) {
+        const int32_t column = meetings[other].column;
+        rank += column < m.column || (column == m.column && other < k) ? 1 : 0;
+        entry += column < m.column ? heads[other] : 0;
+        last = last && (column != m.column || other <= k);
+      }
+      const int64_t row_at = static_cast<int64_t>(of) * longest;
+      if (heads[k] != 0) {
+        to.columns[row_at + entry] = m.column;
+        starts[entry] = rank;
+      }
+      if (m.distance == 0) to.diagonals[of] = {k, entry};
+      if (ends == nullptr) {
+        to.entries[row_at + rank] = {m.distance, static_cast<uint32_t>(k) | (last ? last_product : 0)};
+      } else {
+        to.entries[row_at + k] = {m.distance, static_cast<uint32_t>(rank)};
+        if (last) atomicOr(ends + (rank >> 5), 1u << (rank & 31));
+      }
+    }
+    __syncthreads();
+    const int32_t lanes = 1 << lanes_log2;
+    if (ends != nullptr && thread <= lanes) {
+      // The first entry that begins behind an equal share of the products.
+      const int32_t share = thread * length / lanes;
+      int32_t entry = 0;
+      while (entry < entries && starts[entry] < share) ++entry;
+      const int32_t product = entry < entries ? starts[entry] : length;
+      to.splits[of * (lanes + 1) + thread] = static_cast<uint32_t>(product) | static_cast<uint32_t>(entry) << 16;
+    }
+    if (thread != 0) return;
+    to.counts[of] = entries;
+    to.columns_at[of] = static_cast<int64_t>(of) * longest;
+    atomicMax(&table.state->longest, entries);
+    if (diagonals == 0) table.state->missing = 1;
+    if (diagonals > 1) table.state->repeated = 1;
+  }
+};
+
+/// Lengths of C's rows, for a scan.
+template <class O>
+struct ClassLengths {
+  const uint16_t* classes;
+  const int32_t* counts;
+
+  template <int vector>
+  __device__ void load(int64_t, int64_t i, O (&x)[vector]) const {
+    struct alignas(2 * vector) Classes {
+      uint16_t of[vector];
+    };
+    const Classes c = *reinterpret_cast<const Classes*>(classes + i);
+#pragma unroll
+    for (int k = 0; k < vector; ++k) x[k] = counts[c.of[k] & (aggregate_places - 1)];
+  }
+};
+
+// ---- without classes ----
+
+/// The products' rows and columns of C as keys, in A's order. The rows of a tile are found by searching twice.
+template <class I>
+struct KeysOfProducts {
+  static constexpr int threads = 256, tile = 2048;
+  Pattern<I> A;
+  SingleEntries<I> B;
+  int64_t products;
+  int32_t column_bits;
+  unsigned long long* keys;
+
+  /// The row of product p among low..high.
+  __device__ int64_t row_of(int64_t p, int64_t low, int64_t high) const {
+    while (low < high) {
+      const int64_t middle = (low + high + 1) / 2;
+      if (A.begin(middle) <= p)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    return low;
+  }
+
+  __device__ void operator()() const {
+    __shared__ int64_t ends[2];
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * tile;
+    if (threadIdx.x < 2) {
+      const int64_t behind = first + tile < products ? first + tile : products;
+      ends[threadIdx.x] = row_of(threadIdx.x == 0 ? first : behind - 1, 0, A.rows - 1);
+    }
+    __syncthreads();
+    for (int64_t p = first + threadIdx.x; p < first + tile && p < products; p += threads) {
+      const int64_t row = row_of(p, ends[0], ends[1]);
+      keys[p] = static_cast<unsigned long long>(row) << column_bits |
+                static_cast<unsigned long long>(B.column(static_cast<int64_t>(A.column(p))));
+    }
+  }
+};
+
+/// One where a sorted key differs from the one before, for a scan.
+struct FirstOfKeys {
+  const unsigned long long* keys;
+
+  template <int vector>
+  __device__ void load(int64_t, int64_t i, int32_t (&x)[vector]) const {
+#pragma unroll
+    for (int k = 0; k < vector; ++k) x[k] = i + k == 0 || keys[i + k] != keys[i + k - 1] ? 1 : 0;
+  }
+};
+
+/// C's pattern and the products of its entries, from the sorted keys and the entries counted up to each.
+template <class I>
+struct EntriesOfKeys {
+  static constexpr int threads = 256;
+  const unsigned long long* keys;
+  const uint32_t* order;
+  const int32_t* counted;
+  const I* columns_of_a;
+  int32_t base_of_a;
+  int64_t products, rows;
+  int32_t column_bits;
+  void* offsets;  // of C
+  bool wide;
+  I* columns;
+  int32_t* starts;
+  uint32_t* row_of;                   // null unless diagonals are wanted
+  int32_t *diagonal, *diagonal_of_c;  // of each row, plus one: position in A, entry of C; zero
+  AggregateState* state;
+
+  __device__ void operator()() const {
+    const int64_t p = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (p >= products) return;
+    const unsigned long long key = keys[p], before = p > 0 ? keys[p - 1] : 0;
+    const auto row = static_cast<int64_t>(key >> column_bits);
+    const int32_t entry = counted[p] - 1;
+    if (p == 0 || key != before) {
+      starts[entry] = static_cast<int32_t>(p);
+      columns[entry] = static_cast<I>(key & ((1ull << column_bits) - 1));
+      if (row_of != nullptr) row_of[entry] = static_cast<uint32_t>(row);
+      for (int64_t r = p == 0 ? 0 : static_cast<int64_t>(before >> column_bits) + 1; r <= row; ++r) begin_at(r, entry);
+    }
+    if (p == products - 1) {
+      starts[entry + 1] = static_cast<int32_t>(products);
+      for (int64_t r = row + 1; r <= rows; ++r) begin_at(r, entry + 1);
+    }
+    if (row_of == nullptr) return;
+    const uint32_t position = order[p];
+    if (static_cast<int64_t>(columns_of_a[position]) - base_of_a != row) return;
+    diagonal_of_c[row] = entry + 1;
+    if (atomicCAS(diagonal + row, 0, static_cast<int32_t>(position) + 1) != 0) state->repeated = 1;
+  }
+
+  __device__ void begin_at(int64_t row, int32_t entry) const {
+    if (wide)
+      static_cast<int64_t*>(offsets)[row] = entry;
+    else
+      static_cast<int32_t*>(offsets)[row] = entry;
+  }
+};
+
+/// Marks the entries of C to which A's diagonal adds.
+struct MarkDiagonalEntries {
+  static constexpr int threads = 256;
+  const int32_t* diagonal_of_c;
+  int64_t rows;
+  uint32_t* row_of;
+  AggregateState* state;
+
+  __device__ void operator()() const {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (i >= rows) return;
+    if (diagonal_of_c[i] == 0)
+      state->missing = 1;
+    else
+      row_of[diagonal_of_c[i] - 1] |= diagonal_entry;
+  }
+};
+
+struct ListManyProducts {
+  static constexpr int threads = 256;
+  const int32_t* starts;
+  int64_t entries;
+  int32_t* list;
+  AggregateState* state;
+
+  __device__ void operator()() const {
+    const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (e < entries && starts[e + 1] - starts[e] > most_of_thread)
+      list[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
+  }
+};
+
+}  // namespace kkc::spgemm::gpu_parts
