@@ -80,6 +80,36 @@ TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[sp
   }
 }
 
+TEST_CASE("spmv: alpha = 0 reads neither A nor x, wherever it lies", "[spmv]") {
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<double>(visit.device, "spmv")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    const HostCsr<double> A = random_csr<double>(random, Shape::power_law, 150, 130);
+    for (const std::string& implementation : implementations(visit.device, "spmv"))
+      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+        for (const Lie x : {Lie::left, Lie::right})
+          for (const Lie y : {Lie::left_padded, Lie::right, Lie::strided})
+            for (const int64_t vectors : {1, 3, 40})
+              for (const double beta : {0.0, 1.0, 2.0}) {
+                SpmvCase<double> c;
+                c.implementation = implementation;
+                c.op = op;
+                c.x_lie = x;
+                c.y_lie = y;
+                c.vectors = vectors;
+                c.alpha = 0;
+                c.beta = beta;
+                c.device_scalars = true;
+                c.transpose_kept = implementation.find("kept") != std::string::npos;
+                if (!supported(visit.device, "spmv", c.pair, KKC_TYPE_F64)) continue;
+                INFO(name(visit.device) << ' ' << c.text());
+                const auto wrong = run_case(ctx, c, A, random);
+                if (wrong) CHECK(*wrong == "");
+              }
+  }
+}
+
 TEMPLATE_TEST_CASE("spmv: every implementation on more work than one thread gets", "[spmv]", float, double,
                    std::complex<float>, std::complex<double>) {
   using T = TestType;

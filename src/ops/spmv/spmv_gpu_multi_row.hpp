@@ -24,7 +24,8 @@ class MultiRowKernel final : public Kernel {
         mean_(mean_row(desc)),
         plan_(desc, queue, roomy_ ? gpu_tuning::short_large : gpu_tuning::short_small, gpu_tuning::multi_segment,
               false),
-        windows_(desc, queue, roomy_ ? gpu_tuning::window_large : gpu_tuning::window_small) {
+        windows_(desc, queue, roomy_ ? gpu_tuning::window_large : gpu_tuning::window_small),
+        spread_(mean_ >= 0.75 * static_cast<double>(desc.rows.longest) ? desc.rows.longest : 1) {
     gpu::prepare<AddSegments<T, I, O>>(queue);
     with_kernel(true, [&]<class F>(Type<F>) { gpu::prepare<F>(queue, shared_bytes<F>()); });
     with_kernel(false, [&]<class F>(Type<F>) { gpu::prepare<F>(queue, shared_bytes<F>()); });
@@ -65,7 +66,7 @@ class MultiRowKernel final : public Kernel {
 
   template <class F>
   size_t shared_bytes() const {
-    const size_t stage = windows_.stage_bytes(plan_.longs().longest_short, sizeof(T));
+    const size_t stage = windows_.stage_bytes(plan_.longs().longest_short, sizeof(T), spread_);
     return std::max(stage, static_cast<size_t>(F::threads) * F::width * sizeof(T));
   }
 
@@ -77,7 +78,7 @@ class MultiRowKernel final : public Kernel {
                     gpu::blocks_for(count_, int64_t{F::width} << lanes));
     const Rows<T, O> A = rows_of<T, O>(args.A, conjugate_);
     gpu::launch(queue, grid, F::threads, shared_bytes<F>(),
-                F{A, columns_of<I>(args.A), windows_.windows(), longs, partial, v, c, lanes});
+                F{A, columns_of<I>(args.A), windows_.windows(), longs, partial, v, c, lanes, spread_});
     launch_over(queue, longs.count * count_ * 32, AddSegments<T, I, O>{A, longs, partial, v, c});
   }
 
@@ -91,6 +92,7 @@ class MultiRowKernel final : public Kernel {
   double mean_;
   RowPlan<I, O> plan_;
   WindowPlan<I, O> windows_;
+  BankSpread spread_;
 };
 
 inline std::string multi_row_unsupported(const Desc& desc) {

@@ -3,6 +3,8 @@
 // lengths. A row belongs to one window alone; rows that are too long for that are cut into segments instead.
 #pragma once
 
+#include <bit>
+
 #include "spmv_gpu_long_rows_kernels.hpp"
 
 namespace kkc::spmv::gpu_parts {
@@ -12,6 +14,16 @@ struct Windows {
   const I* starts;  // first row of each window, and the number of rows
   int64_t count;
   int32_t capacity;  // rows and entries of a window
+};
+
+/// Where staged entries lie: rows of 64 entries, say, would all begin in one bank of shared memory.
+struct BankSpread {
+  int32_t shift = 31;  // one place is left out after every 2^shift entries
+
+  explicit BankSpread(int64_t row_length = 1) {
+    if (row_length > 0 && row_length % 4 == 0) shift = std::countr_zero(static_cast<uint64_t>(row_length));
+  }
+  __host__ __device__ int32_t operator()(int32_t i) const { return i + (i >> shift); }
 };
 
 /// V elements at once.
@@ -59,6 +71,7 @@ struct MultiRow {
   Vectors<T> v;
   Coefficients<T> c;
   int32_t lanes_log2;
+  BankSpread spread;
 
   __device__ Pack<T, V> load(int64_t row, int64_t vector) const {
     const T* x = v.x + row * v.x_row;
@@ -72,7 +85,7 @@ struct MultiRow {
     extern __shared__ char shared[];
     const int stage = windows.capacity + longs.longest_short;
     T* values = reinterpret_cast<T*>(shared);
-    I* indices = reinterpret_cast<I*>(values + stage);
+    I* indices = reinterpret_cast<I*>(values + spread(stage));
     const T alpha = c.alpha.get(), beta = c.beta.get();
     const bool live = !is_zero(alpha);
     const int thread = static_cast<int>(threadIdx.x);
@@ -108,8 +121,8 @@ struct MultiRow {
       const int64_t all = A.begin(last) - from;
       const int count = static_cast<int>(all < stage ? all : stage);
       for (int i = thread; i < count; i += Threads) {
-        values[i] = conjugate_if(load_once(A.values + from + i), A.conjugate);
-        indices[i] = load_once(columns.indices + from + i) - static_cast<I>(columns.base);
+        values[spread(i)] = conjugate_if(load_once(A.values + from + i), A.conjugate);
+        indices[spread(i)] = load_once(columns.indices + from + i) - static_cast<I>(columns.base);
       }
     }
     __syncthreads();
@@ -124,11 +137,11 @@ struct MultiRow {
         for (; i + Batch <= last_entry; i += Batch) {
           Pack<T, V> x[Batch];
 #pragma unroll
-          for (int u = 0; u < Batch; ++u) x[u] = load(indices[i + u], vector);
+          for (int u = 0; u < Batch; ++u) x[u] = load(indices[spread(i + u)], vector);
 #pragma unroll
-          for (int u = 0; u < Batch; ++u) multiply_add(values[i + u], x[u], sum);
+          for (int u = 0; u < Batch; ++u) multiply_add(values[spread(i + u)], x[u], sum);
         }
-        for (; i < last_entry; ++i) multiply_add(values[i], load(indices[i], vector), sum);
+        for (; i < last_entry; ++i) multiply_add(values[spread(i)], load(indices[spread(i)], vector), sum);
       }
       store_pack(v, row, vector, sum, alpha, beta);
     }

@@ -20,8 +20,8 @@ class WindowPlan {
   }
   const Windows<I>& windows() const { return windows_; }
   /// Values and columns of a window's entries.
-  size_t stage_bytes(int32_t longest_short, size_t value_bytes) const {
-    return static_cast<size_t>(windows_.capacity + longest_short) * (value_bytes + sizeof(I));
+  size_t stage_bytes(int32_t longest_short, size_t value_bytes, const BankSpread& spread = BankSpread()) const {
+    return static_cast<size_t>(spread(windows_.capacity + longest_short)) * (value_bytes + sizeof(I));
   }
 
  private:

@@ -28,7 +28,8 @@ class TurnedVectors {
   bool turns_y() const { return turns_y_; }
   static int64_t padded(int64_t elements) { return (elements + 31) / 32 * 32; }
 
-  /// The operands that the product shall work on; workspace has room for elements(). The turned y is not filled.
+  /// The operands that the product shall work on; workspace has room for elements(). The turned y is not filled; alpha
+  /// stays the product's, which may have to read nothing, beta is end()'s.
   void begin(Queue& queue, const Args& args, T* workspace, Vectors<T>& v, Coefficients<T>& c) const {
     v = vectors_of<T>(args.x, args.y);
     c = coefficients_of<T>(args);
@@ -42,14 +43,21 @@ class TurnedVectors {
       v.y = turned_y(workspace);
       v.y_row = count_;
       v.y_vector = 1;
-      c = {{one(), nullptr}, {T{}, nullptr}};
+      c.beta = {T{}, nullptr};
     }
   }
   void end(Queue& queue, const Args& args, T* workspace) const {
     if (!turns_y_) return;
     const Vectors<T> out = vectors_of<T>(args.x, args.y);
-    turn(queue, TurnVectors<T>{turned_y(workspace), out.y, y_rows_, count_, out.y_row, out.y_vector, 0, true,
-                               coefficients_of<T>(args)});
+    turn(queue, TurnVectors<T>{turned_y(workspace),
+                               out.y,
+                               y_rows_,
+                               count_,
+                               out.y_row,
+                               out.y_vector,
+                               0,
+                               true,
+                               {{one(), nullptr}, coefficients_of<T>(args).beta}});
   }
   void describe(Info& info) const {
     info.add("turns_x", int64_t{turns_x_});
