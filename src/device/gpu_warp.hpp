@@ -136,4 +136,21 @@ __device__ inline T load_once(const T* p) {
 #endif
 }
 
+/// A store of what is not read again soon.
+template <class T>
+__device__ inline void store_once(T* p, const T& value) {
+#if defined(__HIP__)
+  *p = value;
+#else
+  if constexpr (is_pair<T>) {
+    if constexpr (sizeof(T) == 8)
+      __stcs(reinterpret_cast<float2*>(p), make_float2(value.re, value.im));
+    else
+      __stcs(reinterpret_cast<double2*>(p), make_double2(value.re, value.im));
+  } else {
+    __stcs(p, value);
+  }
+#endif
+}
+
 }  // namespace kkc::gpu

@@ -74,6 +74,38 @@ std::vector<int64_t> every(int64_t step, int64_t count) {
   return at;
 }
 
+/// B: rows that are long and sparse, long and dense, short, empty; none in the middle of the columns. A: rows that
+/// unite many of them, and one of the short ones alone.
+std::pair<HostCsr<double>, HostCsr<double>> long_rows(Random& random) {
+  constexpr int64_t cols = 300000, inner = 160;
+  std::vector<std::vector<int64_t>> of_a, of_b;
+  for (int64_t i = 0; i < inner; ++i) {
+    std::vector<int64_t> row;
+    if (i % 16 == 0) {
+      row = different(random, 2500, cols / 3);
+    } else if (i % 16 == 8) {
+      for (int64_t j = 0; j < 1500; ++j) row.push_back(cols - 4000 + i * 10 + j);
+    } else if (i % 4 != 1) {
+      row = different(random, i % 40, cols / 3);
+    }
+    of_b.push_back(std::move(row));
+  }
+  for (const int64_t entries : {1, 3, 20, 33, 64, 100, 160}) of_a.push_back(different(random, entries, inner));
+  of_a.emplace_back();
+  of_a.emplace_back();
+  for (int64_t i = 3; i < inner; i += 4) of_a.back().push_back(i);
+  return {from_rows(inner, of_a), from_rows(cols, of_b)};
+}
+
+bool keeps_slots(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A, const HostCsr<double>& B) {
+  const DeviceCsr<double> a(ctx, A, c.pair, c.base_a), b(ctx, B, c.pair, c.base_b);
+  Plan plan;
+  ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, nullptr, c.pair_c, Options(c.options()), plan.out()));
+  const char* info = nullptr;
+  ok(kkc_plan_info(plan, &info));
+  return std::string(info).find("\"keeps_slots\":1") != std::string::npos;
+}
+
 }  // namespace
 
 TEST_CASE("spgemm: rows on both sides of every bin's limit", "[spgemm][gpu]") {
@@ -85,8 +117,8 @@ TEST_CASE("spgemm: rows on both sides of every bin's limit", "[spgemm][gpu]") {
     for (const int64_t cols : {int64_t{7000}, int64_t{900000}}) {
       // Row i of B has as many entries as the i-th limit; row i of A names it alone, further rows unite two.
       std::vector<std::vector<int64_t>> of_b, of_a;
-      for (const int64_t limit :
-           {1, 24, 25, 96, 97, 192, 193, 384, 385, 1024, 1025, 1536, 1537, 2048, 2049, 6144, 6145})
+      for (const int64_t limit : {1,    24,   25,   96,   97,   192,  193,  384,  385,  1024, 1025,
+                                  1536, 1537, 2048, 2049, 3392, 3393, 6144, 6145, 6784, 6785})
         of_b.push_back(different(random, limit, cols));
       of_b.emplace_back();
       for (size_t i = 0; i < of_b.size(); ++i) of_a.push_back({static_cast<int64_t>(i)});
@@ -107,6 +139,59 @@ TEST_CASE("spgemm: rows on both sides of every bin's limit", "[spgemm][gpu]") {
           run(ctx, c, A, B, masked ? &mask : nullptr, random);
         }
     }
+  }
+}
+
+TEST_CASE("spgemm: long rows in pieces", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    const auto operands = long_rows(random);
+    const auto &A = operands.first, &B = operands.second;
+    SpgemmCase<double> c;
+    c.implementation = "gpu_hash";
+    REQUIRE(keeps_slots(ctx, c, A, B));
+    run(ctx, c, A, B, nullptr, random);
+    c.beta = 2;
+    c.alpha = -0.5;
+    c.base_a = c.base_b = c.base_c = 1;
+    run(ctx, c, A, B, nullptr, random);
+    c.sorted = false;
+    run(ctx, c, A, B, nullptr, random);
+    c.sorted = true;
+    for (const kkc_index_pair_t pair : {KKC_INDEX_32_64, KKC_INDEX_64_64}) {
+      if (!supported(device, "spgemm", pair, KKC_TYPE_F64)) continue;
+      c.pair = c.pair_c = pair;
+      run(ctx, c, A, B, nullptr, random);
+    }
+    c.pair = c.pair_c = KKC_INDEX_32_32;
+    const auto mask = from_rows(B.cols, [&] {
+      std::vector<std::vector<int64_t>> rows;
+      for (int64_t i = 0; i < A.rows; ++i) rows.push_back(different(random, 3000 * (i % 3), B.cols));
+      return rows;
+    }());
+    run(ctx, c, A, B, &mask, random);
+    // Without room for slots, and the same bits.
+    SpgemmCase<double> bounded = c;
+    bounded.max_workspace = 0;
+    REQUIRE(!keeps_slots(ctx, bounded, A, B));
+    const auto bits = [&](const SpgemmCase<double>& of) {
+      Random same(seed());
+      std::vector<double> values;
+      const HostCsr<double>* const none = nullptr;
+      const auto wrong = run_case(ctx, of, A, B, none, same, &values);
+      REQUIRE(wrong);
+      REQUIRE(*wrong == "");
+      return values;
+    };
+    REQUIRE(bits(c) == bits(bounded));
+    auto unsorted = B;
+    for (size_t i = 0; i < static_cast<size_t>(B.rows); ++i)
+      std::reverse(unsorted.indices.begin() + unsorted.offsets[i], unsorted.indices.begin() + unsorted.offsets[i + 1]);
+    REQUIRE(!keeps_slots(ctx, c, A, unsorted));
+    run(ctx, c, A, unsorted, nullptr, random);
   }
 }
 

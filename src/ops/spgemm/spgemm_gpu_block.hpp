@@ -82,7 +82,7 @@ struct HashedKeys {
 /// Calls take(there, product, block, mask) for the entries of B's rows that `row` names: subgroup `part` of `parts`
 /// takes its share of these rows, its lanes run along each. All lanes of the warp call take together. `product` numbers
 /// the entries through the row if Numbered; every subgroup then reads where all rows begin.
-template <bool Numbered, class Left, class Right, class Take>
+template <bool Numbered, class Key = int32_t, class Left, class Right, class Take>
 __device__ inline void walk(const Left& A, const LeftRow& row, const Right& B, int lane, int lanes, int part, int parts,
                             const Take& take) {
   constexpr int batch = 4;
@@ -107,7 +107,8 @@ __device__ inline void walk(const Left& A, const LeftRow& row, const Right& B, i
     const int used = highest_lane(length > 0, lanes);
     for (int q = Numbered ? part : 0; q < used; q += batch * step) {
       int64_t begins[batch];
-      int32_t lengths[batch], blocks[batch], numbers[batch];
+      int32_t lengths[batch], numbers[batch];
+      Key blocks[batch];
       uint32_t masks[batch];
 #pragma unroll
       for (int u = 0; u < batch; ++u) {
@@ -125,7 +126,7 @@ __device__ inline void walk(const Left& A, const LeftRow& row, const Right& B, i
         take(lane < lengths[u], numbers[u] + lane, blocks[u], masks[u]);
         const int32_t most = lanes == 32 ? lengths[u] : warp_max(lengths[u]);
         for (int32_t t = lane + lanes; t - lane < most; t += batch * lanes) {
-          int32_t further[batch];
+          Key further[batch];
           uint32_t bits[batch];
 #pragma unroll
           for (int v = 0; v < batch; ++v)

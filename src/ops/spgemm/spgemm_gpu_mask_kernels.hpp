@@ -78,8 +78,8 @@ struct MarkHits {
         begin = B.begin(j);
         end = B.end(j);
         if (distinct) {
-          begin = lower(begin, end, low);
-          end = lower(begin, end, high + 1);
+          begin = B.B.lower(begin, end, low);
+          end = B.B.lower(begin, end, high + 1);
         }
       }
       for (uint32_t some = gpu::ballot32(begin < end); some != 0; some &= some - 1) {
@@ -98,17 +98,6 @@ struct MarkHits {
     }
     found = gpu::subgroup_sum(found, 32);
     if (lane == 0 && found > 0) atomicAdd(&counts[piece.row], found);
-  }
-
-  __device__ int64_t lower(int64_t begin, int64_t end, I column) const {
-    while (begin < end) {
-      const int64_t middle = begin + (end - begin) / 2;
-      if (B.B.column(middle) < column)
-        begin = middle + 1;
-      else
-        end = middle;
-    }
-    return begin;
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "spgemm_gpu_numeric_kernels.hpp"
+#include "spgemm_gpu_piece_numeric.hpp"
 #include "spgemm_gpu_register_kernels.hpp"
 #include "spgemm_gpu_symbolic.hpp"
 
@@ -27,7 +28,8 @@ class Numeric {
   const Found& found() const { return found_; }
   size_t plan_bytes() const {
     return found_.slots.bytes() + found_.begins.bytes() + found_.number_of.bytes() + found_.places.bytes() +
-           found_.list.bytes() + found_.hashed.list.bytes() + found_.ranked.list.bytes();
+           found_.list.bytes() + found_.hashed.list.bytes() + found_.ranked.list.bytes() + found_.slotted[0].bytes() +
+           found_.slotted[1].bytes() + found_.slotted[2].bytes();
   }
 
  private:
@@ -61,6 +63,11 @@ class Numeric {
                         std::min(found_.longest, numeric_limits.upper[b]), go);
       return;
     }
+    for (const SlottedLists& lists : found_.slotted) {
+      if (lists.pieces.count == 0) continue;
+      using F = SlottedPieces<Left, T, I>;
+      go(F{A, B, C, lists.view(), lists.capacity}, lists.pieces.count, F::threads, F::shared_bytes(lists.capacity));
+    }
     if (found_.ranked.count > 0) {
       using F = RankedPieces<Left, T, I>;
       constexpr int warps = F::threads / 32;
@@ -70,7 +77,7 @@ class Numeric {
     subgroups<false>(A, B, C, {}, columns, nullptr, found_.hashed.count, 2 * hashed_capacity, go,
                      found_.hashed.list.template as<Piece>());
     static constexpr int32_t places[] = {0, 64, 256, 512, 1024, 2048};
-    for (int b = hashed_bin - 1; b > 0; --b)
+    for (int b = found_.keeps_piece_slots() ? hashed_bin - 2 : hashed_bin - 1; b > 0; --b)
       subgroups<false>(A, B, C, {}, columns, rows_of(b), count_of(b), places[b], go);
   }
 

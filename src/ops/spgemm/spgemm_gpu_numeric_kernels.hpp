@@ -29,6 +29,11 @@ struct Coefficients {
     const T scaled = live() ? gpu::multiply(alpha, sum) : T{};
     target = gpu::is_zero(beta) ? scaled : gpu::multiply_add(beta, target, scaled);
   }
+  /// Leaves the caches to B.
+  __device__ void finish_once(T& target, const T& sum) const {
+    const T scaled = live() ? gpu::multiply(alpha, sum) : T{};
+    gpu::store_once(&target, gpu::is_zero(beta) ? scaled : gpu::multiply_add(beta, gpu::load_once(&target), scaled));
+  }
 };
 
 /// For each row a list of its products' places in C's row: its own, or that of its class.
@@ -215,18 +220,8 @@ __device__ inline Segment segment_of(const Left& A, const LeftRow& row, const Ri
 /// Its columns low..high.
 template <class T, class I>
 __device__ inline Segment cut_to(const RightValues<T, I>& B, const Segment& segment, I low, I high) {
-  const auto lower = [&](int64_t begin, int64_t end, I column) {
-    while (begin < end) {
-      const int64_t middle = begin + (end - begin) / 2;
-      if (B.B.column(middle) < column)
-        begin = middle + 1;
-      else
-        end = middle;
-    }
-    return begin;
-  };
-  const int64_t end = segment.begin + segment.count, begin = lower(segment.begin, end, low);
-  return {begin, static_cast<int32_t>(lower(begin, end, high + 1) - begin), 0};
+  const int64_t end = segment.begin + segment.count, begin = B.B.lower(segment.begin, end, low);
+  return {begin, static_cast<int32_t>(B.B.lower(begin, end, high + 1) - begin), 0};
 }
 
 /// A subgroup a row, or a piece of one. Slots: the sums lie as they will in C. Else: at the hashed places of C's

@@ -152,13 +152,12 @@ struct Piece {
 /// products.
 struct ListPieces {
   static constexpr int threads = 256;
-  static constexpr int64_t products_of_piece = 1 << 17;
   static constexpr int32_t least = 32;
   const int32_t* rows;  // null: all
   int64_t count;
   const int32_t* sizes;
   const int32_t* bounds;
-  int32_t capacity;
+  int32_t capacity, products_of_piece;
   Piece* pieces;     // null: only counts
   int32_t* counter;  // zero
 

@@ -33,6 +33,17 @@ struct Pattern {
   __device__ int64_t begin(int64_t row) const { return offsets.at(row); }
   __device__ int64_t end(int64_t row) const { return offsets.at(row + 1); }
   __device__ I column(int64_t p) const { return columns[p] - static_cast<I>(offsets.base); }
+  /// The first of the entries begin..end - 1, which ascend, whose column is not below `limit`; end if there is none.
+  __device__ int64_t lower(int64_t begin, int64_t end, I limit) const {
+    while (begin < end) {
+      const int64_t middle = begin + (end - begin) / 2;
+      if (column(middle) < limit)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    return begin;
+  }
 };
 
 inline Offsets offsets_of(const CsrRef& A) { return {A.offsets, offset_size(A.pair) == 8, A.base}; }

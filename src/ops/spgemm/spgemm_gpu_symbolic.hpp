@@ -10,10 +10,11 @@
 
 #include "core/memory.hpp"
 #include "core/output_pattern.hpp"
-#include "device/gpu_launch.hpp"
 #include "device/gpu_scan.hpp"
 #include "spgemm_gpu_class_kernels.hpp"
+#include "spgemm_gpu_launch.hpp"
 #include "spgemm_gpu_mask_kernels.hpp"
+#include "spgemm_gpu_piece_plan.hpp"
 #include "spgemm_gpu_plan_kernels.hpp"
 #include "spgemm_gpu_register_kernels.hpp"
 #include "spgemm_gpu_symbolic_kernels.hpp"
@@ -44,12 +45,6 @@ struct Bin {
 };
 using Bins = std::array<Bin, survey_bins>;
 
-/// Long rows, cut.
-struct Pieces {
-  Buffer list;
-  int64_t count = 0;
-};
-
 /// What it found.
 struct Found {
   OutputPattern output;
@@ -62,7 +57,10 @@ struct Found {
   int32_t longest_a = 0;
   Buffer list;  // rows by size; empty if one bin holds all
   Bins bins{};
-  Pieces hashed, ranked;  // of the last two bins
+  Pieces hashed, ranked;                // of the last two bins
+  std::array<SlottedLists, 3> slotted;  // instead: of the last three bins, the last first, if products keep slots
+
+  bool keeps_piece_slots() const { return slotted[0].pieces.count + slotted[1].pieces.count > 0; }
 };
 
 /// Entries of C's rows: what bins of the numeric phase hold. Rows of the last two are cut into pieces; those of the
@@ -70,7 +68,9 @@ struct Found {
 inline constexpr BinLimits numeric_limits{{0, 24, 96, 192, 384, 1024, 0x7fffffff, 0x7fffffff}, survey_bins};
 inline constexpr int hashed_bin = 6, ranked_bin = 7;
 inline constexpr int32_t hashed_capacity = 1024, ranked_capacity = 768;
+inline constexpr int32_t products_of_piece = 1 << 17, products_of_slotted = 1 << 15;
 inline constexpr int32_t heavy_products = 1 << 17;  // from which a row is cut into pieces whatever its length
+inline constexpr int32_t slotted_bytes = 26 * 1024 + 512, small_slotted_bytes = 12 * 1024;  // sums of a piece
 inline constexpr int32_t thread_rows_longest = 40;
 inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
 inline constexpr int64_t most_place_bytes = int64_t{1} << 25;
@@ -108,36 +108,12 @@ inline constexpr Tables small_tables{{{0, 24, 96, 384, 1536, 3072, 0x7fffffff}, 
                                      12,
                                      1024,
                                      14 * 1024};
-template <class X>
-X read_back(Queue& queue, const void* device) {
-  X value;
-  queue.copy(&value, device, sizeof value);
-  queue.synchronize();
-  return value;
-}
-
-inline void clear(Queue& queue, const Buffer& buffer) {
-  if (buffer.bytes() > 0) gpu::clear_words(queue, buffer.data(), buffer.bytes());
-}
-
 /// Lanes for rows of so many entries in the mean.
 inline int lanes_log2_for(int64_t entries, int64_t rows, int least = 2) {
   const double mean = static_cast<double>(entries) / static_cast<double>(std::max<int64_t>(rows, 1));
   int log2 = least;
   while (log2 < 5 && static_cast<double>(1 << log2) < 0.8 * mean) ++log2;
   return log2;
-}
-
-template <class F>
-void launch_over(Queue& queue, int64_t items, const F& f, size_t shared_bytes = 0) {
-  gpu::launch(queue, gpu::blocks_for(items, F::threads), F::threads, shared_bytes, f);
-}
-/// Loads the kernel first where it takes more shared memory than usual.
-template <class F>
-void launch_blocks(Queue& queue, int64_t blocks, const F& f, size_t shared_bytes) {
-  if (blocks == 0) return;
-  gpu::prepare<F>(queue, shared_bytes);
-  gpu::launch(queue, gpu::blocks_for(blocks, 1), F::threads, shared_bytes, f);
 }
 
 template <class Left, class I>
@@ -162,7 +138,7 @@ class Symbolic {
     launch_over(queue_, p_.rows, RowLengths{mask.offsets, p_.rows, counts_.template as<int32_t>()});
     Buffer lengths = std::move(counts_);
     using F = MarkHits<Left, I>;
-    const Pieces pieces = cut_rows(nullptr, p_.rows, lengths, F::capacity, bounds);
+    const Pieces pieces = cut_rows(nullptr, p_.rows, lengths, F::capacity, products_of_piece, bounds);
     counts_ = p_.template array<int32_t>(p_.rows);
     clear(queue_, counts_);
     Buffer hits = p_.template array<uint8_t>(nnz);
@@ -174,7 +150,7 @@ class Symbolic {
     const auto [survey, sizes] = survey_counts(bounds);
     launch_over(queue_, p_.rows * 32,
                 KeepHits<I>{mask, hits.as<uint8_t>(), offsets(), found_.output.indices->template as<I>()});
-    list_rows(sizes, survey, bounds);
+    list_rows(sizes, survey, bounds, true);
     return std::move(found_);
   }
 
@@ -389,7 +365,7 @@ class Symbolic {
     rows_of_bins<true>(list, bins, target);
 
     list = Buffer();
-    list_rows(sizes, of_counts, bounds);
+    list_rows(sizes, of_counts, bounds, false);
   }
 
   /// Looks at C's rows and makes its arrays.
@@ -412,16 +388,42 @@ class Symbolic {
   }
 
   /// For the numeric phase.
-  void list_rows(const SurveyRows& sizes, const Survey& survey, const Buffer& bounds) {
+  void list_rows(const SurveyRows& sizes, const Survey& survey, const Buffer& bounds, bool masked) {
     found_.list = place(sizes, survey, found_.bins);
     if (found_.slots.data() != nullptr) return;
+    if (!masked && keep_piece_slots(bounds)) return;
     const auto cut = [&](int b, int32_t capacity) {
       const Bin bin = found_.bins[static_cast<size_t>(b)];
-      return cut_rows(found_.list.data() != nullptr ? found_.list.template as<int32_t>() + bin.first : nullptr,
-                      bin.count, counts_, capacity, bounds);
+      return cut_rows(rows_of(bin), bin.count, counts_, capacity, products_of_piece, bounds);
     };
     found_.hashed = cut(hashed_bin, hashed_capacity);
     found_.ranked = cut(ranked_bin, ranked_capacity);
+  }
+  const int32_t* rows_of(const Bin& bin) const {
+    return found_.list.data() != nullptr ? found_.list.template as<int32_t>() + bin.first : nullptr;
+  }
+
+  /// Slots for the products of the last three bins, if they take no more than half of C's bytes. Whether it kept them.
+  bool keep_piece_slots(const Buffer& bounds) {
+    const auto entry = static_cast<int64_t>(p_.element + ordinal_size(p_.pair));
+    int64_t room = found_.output.nnz * entry / 2;
+    if (p_.most_slot_bytes >= 0) room = std::min(room, p_.most_slot_bytes);
+    room -= 2 * found_.products;
+    if (!found_.distinct || room <= 0 || found_.bins[hashed_bin].count + found_.bins[ranked_bin].count == 0)
+      return false;
+    const int32_t bytes = &tables_ == &large_tables ? slotted_bytes : small_slotted_bytes;
+    const auto capacity = static_cast<int32_t>(static_cast<size_t>(bytes) / p_.element);
+    for (size_t i = 0; i < found_.slotted.size(); ++i) {
+      const Bin bin = found_.bins[static_cast<size_t>(ranked_bin) - i];
+      const int32_t most = i < 2 ? capacity : numeric_limits.upper[hashed_bin - 1];
+      Pieces pieces = cut_rows(rows_of(bin), bin.count, counts_, most, products_of_slotted, bounds);
+      if (keep_slots(queue_, p_, offsets(), found_.output.indices->template as<I>(), std::move(pieces), most, i == 0,
+                     room, found_.slotted[i]))
+        continue;
+      found_.slotted = {};
+      return false;
+    }
+    return true;
   }
 
   Survey look(SurveyRows& survey) {
@@ -513,11 +515,13 @@ class Symbolic {
                   static_cast<size_t>(slice) * 4);
   }
 
-  Pieces cut_rows(const int32_t* list, int64_t count, const Buffer& sizes, int32_t capacity, const Buffer& bounds) {
+  Pieces cut_rows(const int32_t* list, int64_t count, const Buffer& sizes, int32_t capacity, int32_t products,
+                  const Buffer& bounds) {
     Pieces pieces;
     if (count == 0) return pieces;
     Buffer counter = p_.template array<int32_t>(2);
-    ListPieces f{list, count, sizes.as<int32_t>(), bounds.as<int32_t>(), capacity, nullptr, counter.as<int32_t>()};
+    ListPieces f{list,     count,   sizes.as<int32_t>(),  bounds.as<int32_t>(), capacity,
+                 products, nullptr, counter.as<int32_t>()};
     clear(queue_, counter);
     launch_over(queue_, count, f);
     pieces.count = read_back<int32_t>(queue_, counter.data());
