@@ -1,0 +1,111 @@
+// What the symbolic phase on GPUs is asked and what it finds; the sizes at which rows are treated in another way.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "core/memory.hpp"
+#include "core/output_pattern.hpp"
+#include "spgemm_gpu_launch.hpp"
+#include "spgemm_gpu_piece_plan.hpp"
+#include "spgemm_gpu_plan_kernels.hpp"
+#include "spgemm_gpu_register_kernels.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+/// What the symbolic phase is asked.
+template <class Left, class I>
+struct Problem {
+  Left A;
+  PlainRight<I> B;
+  int64_t rows, cols, nnz_a, nnz_b, longest_a, longest_b;
+  IndexPair pair;           // of C
+  size_t element;           // bytes of a value
+  int64_t most_slot_bytes;  // of product slots that the numeric phase may keep; -1: no bound
+  bool sorted;              // C's rows must be; else only those are that the numeric phase cuts
+  std::shared_ptr<const Memory> memory;
+
+  template <class X>
+  Buffer array(int64_t count) const {
+    return Buffer(memory, Space::device, (static_cast<size_t>(count) * sizeof(X) + 7) / 8 * 8);
+  }
+};
+
+/// Rows of one size, as a run of a list.
+struct Bin {
+  int64_t first, count;
+};
+using Bins = std::array<Bin, survey_bins>;
+
+/// What it found.
+struct Found {
+  OutputPattern output;
+  int64_t products = 0;
+  int32_t longest = 0;
+  int32_t classes = 0;              // 0: none
+  bool distinct = true;             // B's rows ascend strictly
+  Buffer slots, begins, number_of;  // product slots, if kept
+  Buffer places;                    // PlaceTable's words, if kept: classes of rows that registers hold
+  int32_t longest_a = 0;
+  Buffer list;  // rows by size; empty if one bin holds all
+  Bins bins{};
+  Pieces hashed, ranked;                // of the last two bins
+  std::array<SlottedLists, 3> slotted;  // instead: of the last three bins, the last first, if products keep slots
+
+  bool keeps_piece_slots() const { return slotted[0].pieces.count + slotted[1].pieces.count > 0; }
+};
+
+/// Entries of C's rows: what bins of the numeric phase hold. Rows of the last two are cut into pieces; those of the
+/// last are dense enough for bitmaps.
+inline constexpr BinLimits numeric_limits{{0, 24, 96, 192, 384, 1024, 0x7fffffff, 0x7fffffff}, survey_bins};
+inline constexpr int hashed_bin = 6, ranked_bin = 7;
+inline constexpr int32_t hashed_capacity = 1024, ranked_capacity = 768;
+inline constexpr int32_t products_of_piece = 1 << 17, products_of_slotted = 1 << 15;
+inline constexpr int32_t heavy_products = 1 << 17;  // from which a row is cut into pieces whatever its length
+inline constexpr int32_t slotted_bytes = 26 * 1024 + 512, small_slotted_bytes = 12 * 1024;  // sums of a piece
+inline constexpr int32_t thread_rows_longest = 40;
+inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
+inline constexpr int64_t most_place_bytes = int64_t{1} << 25;
+
+inline int32_t place_words(int32_t longest) { return (longest + places_of_word - 1) / places_of_word; }
+
+/// Bytes of shared memory that a block may have.
+inline size_t shared_room(const Queue& queue) {
+  int bytes = 0;
+  gpu::check(gpu::largest_shared(bytes, queue.device_id()), "reading the shared memory's size");
+  return static_cast<size_t>(bytes);
+}
+inline constexpr size_t large_room = 200 * 1024, least_room = 64 * 1024;
+
+/// How the symbolic phase spends it; 4 KB stay free.
+struct Tables {
+  BinLimits limits;                  // blocks of columns that a row can have at most; the last bin is the bitmaps'
+  int log2[survey_bins];             // places of a bin's table
+  int32_t order_words[survey_bins];  // at most, to put its blocks in order
+  bool slots[survey_bins];           // whether products fit beside
+  int class_log2;
+  int32_t class_order_words, bitmap_words;
+};
+inline constexpr Tables large_tables{{{0, 24, 96, 384, 1536, 6144, 0x7fffffff}, 7},
+                                     {0, 5, 7, 10, 12, 13},
+                                     {0, 0, 0, 1024, 4096, 8192},
+                                     {true, true, true, true, true, true},
+                                     13,
+                                     8192,
+                                     48 * 1024};
+inline constexpr Tables small_tables{{{0, 24, 96, 384, 1536, 3072, 0x7fffffff}, 7},
+                                     {0, 5, 7, 10, 11, 12},
+                                     {0, 0, 0, 1024, 4096, 1024},
+                                     {true, true, true, true, true, false},
+                                     12,
+                                     1024,
+                                     14 * 1024};
+/// Lanes for rows of so many entries in the mean.
+inline int lanes_log2_for(int64_t entries, int64_t rows, int least = 2) {
+  const double mean = static_cast<double>(entries) / static_cast<double>(std::max<int64_t>(rows, 1));
+  int log2 = least;
+  while (log2 < 5 && static_cast<double>(1 << log2) < 0.8 * mean) ++log2;
+  return log2;
+}
+
+}  // namespace kkc::spgemm::gpu_parts
