@@ -142,6 +142,88 @@ TEST_CASE("spadd: rows that threads and blocks share, equal entries at every pla
   }
 }
 
+TEST_CASE("spadd: tiles of many rows, of few entries between empty rows, and rows that end at every place of a tile",
+          "[spadd]") {
+  using T = double;
+  constexpr kkc_index_pair_t pairs[] = {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64};
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "spadd")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    // Entries of A and of B in a row, and how many empty rows follow it.
+    struct Rows {
+      int64_t a, b, empty;
+    };
+    for (const Rows& rows : {Rows{1, 0, 0}, Rows{0, 1, 1}, Rows{1, 1, 0}, Rows{1, 1, 3}, Rows{2, 1, 700}, Rows{7, 1, 0},
+                             Rows{15, 1, 1}, Rows{8, 8, 2}, Rows{16, 17, 0}, Rows{3, 0, 5000}})
+      for (const int64_t lead : {0, 1, 40, 1300}) {
+        const int64_t n = 6000;
+        HostCsr<T> A, B;
+        A.rows = B.rows = n + lead;
+        A.cols = B.cols = 1000;
+        for (int64_t row = 0; row < n + lead; ++row) {
+          if (row >= lead && (row - lead) % (rows.empty + 1) == 0) {
+            for (int64_t k = 0; k < rows.a; ++k) A.indices.push_back(3 * k + row % 5);
+            for (int64_t k = 0; k < rows.b; ++k) B.indices.push_back(5 * k + row % 7);
+          }
+          A.offsets.push_back(A.nnz());
+          B.offsets.push_back(B.nnz());
+        }
+        A.values = random_vector<T>(random, A.indices.size());
+        B.values = random_vector<T>(random, B.indices.size());
+        SpaddCase<T> c;
+        c.alpha = 2;
+        c.beta = -1;
+        c.base_A = static_cast<int32_t>(random() % 2);
+        c.base_B = static_cast<int32_t>(random() % 2);
+        c.pair_C = pairs[random() % 3];
+        if (const kkc_index_pair_t pair = pairs[random() % 3]; supported(visit.device, "spadd", pair, scalar_tag<T>))
+          c.pair = pair;
+        INFO("rows of " << rows.a << " and " << rows.b << ", then " << rows.empty << " empty ones, " << lead
+                        << " before");
+        check_case(ctx, visit, c, A, B, random);
+        check_case(ctx, visit, c, B, A, random);
+        // One row out of order, one column twice.
+        if (rows.a < 2) continue;
+        HostCsr<T> wrong = A;
+        const auto at = static_cast<size_t>(random_int(random, 0, A.nnz() / rows.a - 1) * rows.a);
+        std::swap(wrong.indices[at], wrong.indices[at + 1]);
+        check_case(ctx, visit, c, wrong, B, random);
+        wrong.indices[at + 1] = wrong.indices[at];
+        check_case(ctx, visit, c, B, wrong, random);
+      }
+  }
+}
+
+TEST_CASE("spadd: rows said to be sorted are refused with the row wherever they are not", "[spadd]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (!supported(visit.device, "spadd", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    const HostCsr<T> B = random_csr<T>(random, Shape::few, 40, 6000);
+    // Long rows: the fault lies within a thread's part, at its border and at a tile's.
+    HostCsr<T> A;
+    A.rows = 40;
+    A.cols = 6000;
+    for (int64_t row = 0; row < 40; ++row) {
+      for (int64_t k = 0; k < (row % 3 == 0 ? 3000 : 20); ++k) A.indices.push_back(2 * k);
+      A.offsets.push_back(A.nnz());
+    }
+    A.values.assign(A.indices.size(), 1.0);
+    for (const int64_t at : {0, 14, 15, 16, 127, 2044, 2045, 2046, 2047, 2048, 2998}) {
+      HostCsr<T> wrong = A;
+      wrong.indices[static_cast<size_t>(at + 1)] = wrong.indices[static_cast<size_t>(at)];
+      const DeviceCsr<T> wrong_device(ctx, wrong, KKC_INDEX_32_32, 0), B_device(ctx, B, KKC_INDEX_32_32, 0);
+      Plan plan;
+      INFO(name(visit.device) << ' ' << visit.options << ", entry " << at);
+      CHECK(kkc_spadd_plan(ctx, KKC_OP_NONE, wrong_device, KKC_OP_NONE, B_device, KKC_INDEX_32_32,
+                           Options(R"({"rows": "sorted"})"), plan.out()) == KKC_STATUS_NOT_SORTED);
+      CHECK(std::string(kkc_last_error()).find("A: row 0 ") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("spadd: A and its transpose, and a shift of the diagonal", "[spadd]") {
   using T = double;
   for (const Visit& visit : visits()) {

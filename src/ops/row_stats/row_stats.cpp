@@ -1,5 +1,7 @@
 #include "row_stats.hpp"
 
+#include <array>
+
 #include "core/context.hpp"
 
 namespace kkc {
@@ -13,13 +15,7 @@ int64_t entry_at(Queue& queue, const void* array, size_t bytes_each, int64_t i) 
   return bytes_each == 8 ? wide : narrow;
 }
 
-}  // namespace
-
-RowStats checked_row_stats(const Context& context, const CsrRef& A, const char* argument) {
-  Queue& queue = context.queue();
-  const auto& pass = only_implementation<row_stats::Implementation>(queue, "row_stats");
-  RowStats rows{};
-  queue.run([&] { rows = pass.run(queue, A, false); });
+void require_good(Queue& queue, const RowStats& rows, const CsrRef& A, const char* argument) {
   if (rows.first_bad_row >= 0) {
     const int64_t i = rows.first_bad_row;
     fail(KKC_STATUS_INVALID_ARGUMENT, argument, ": row_offsets are ",
@@ -32,7 +28,23 @@ RowStats checked_row_stats(const Context& context, const CsrRef& A, const char* 
     fail(KKC_STATUS_INDEX_OUT_OF_RANGE, argument, ": col_indices[", i, "] is ",
          entry_at(queue, A.indices, ordinal_size(A.pair), i), ", expected ", A.base, " to ", A.cols - 1 + A.base);
   }
-  return rows;
+}
+
+}  // namespace
+
+std::vector<RowStats> checked_row_stats(const Context& context, std::span<const NamedPattern> patterns) {
+  Queue& queue = context.queue();
+  const auto& pass = only_implementation<row_stats::Implementation>(queue, "row_stats");
+  std::vector<CsrRef> matrices;
+  for (const NamedPattern& pattern : patterns) matrices.push_back(pattern.matrix);
+  std::vector<RowStats> stats(patterns.size());
+  queue.run([&] { pass.run(queue, matrices, false, stats.data()); });
+  for (size_t i = 0; i < patterns.size(); ++i) require_good(queue, stats[i], patterns[i].matrix, patterns[i].argument);
+  return stats;
+}
+
+RowStats checked_row_stats(const Context& context, const CsrRef& A, const char* argument) {
+  return checked_row_stats(context, std::array{NamedPattern{A, argument}}).front();
 }
 
 }  // namespace kkc

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "core/operands.hpp"
 #include "core/queue.hpp"
@@ -22,9 +24,13 @@ struct RowStats {
 
 namespace row_stats {
 
+/// Matrices that a pass looks at together.
+inline constexpr size_t most_matrices = 4;
+
 struct Implementation : Entry {
-  /// Blocks. Reads offsets, and indices unless `offsets_only`; indices are not read when offsets are bad.
-  RowStats (*run)(Queue& queue, const CsrRef& A, bool offsets_only);
+  /// Blocks once for all of the at most most_matrices matrices. Reads offsets, and indices unless `offsets_only`; a bad
+  /// entry need not be looked for where offsets are bad.
+  void (*run)(Queue& queue, std::span<const CsrRef> matrices, bool offsets_only, RowStats* stats);
 };
 
 }  // namespace row_stats
@@ -33,5 +39,13 @@ class Context;
 
 /// For plans: one pass over A's pattern that refuses offsets and columns out of order or range, naming `argument`.
 RowStats checked_row_stats(const Context& context, const CsrRef& A, const char* argument);
+
+/// A matrix and its name in sentences.
+struct NamedPattern {
+  CsrRef matrix;
+  const char* argument;
+};
+/// The same for several matrices, waiting once.
+std::vector<RowStats> checked_row_stats(const Context& context, std::span<const NamedPattern> patterns);
 
 }  // namespace kkc

@@ -11,27 +11,10 @@
 namespace kkc::row_stats {
 namespace gpu_parts {
 
-inline RowStats run(Queue& queue, const CsrRef& A, bool offsets_only) {
-  static_assert(sizeof(Counts) <= gpu::GpuQueue::scratch_bytes);
-  auto* in_memory = static_cast<Counts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
-  const unsigned most = static_cast<unsigned>(8 * queue.concurrency());
-  gpu::launch(queue, 1, Start::threads, 0, Start{in_memory});
-  dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto p) {
-    using P = decltype(p);
-    using I = typename P::ordinal;
-    using O = typename P::offset;
-    const CountRows<O> rows{static_cast<const O*>(A.offsets), A.rows, A.nnz, A.base, in_memory};
-    gpu::launch(queue, std::min(most, gpu::blocks_for(A.rows, rows.threads)), rows.threads, 0, rows);
-    if (offsets_only) return;
-    const CheckColumns<I> columns{static_cast<const I*>(A.indices), A.nnz, A.cols, A.base, in_memory};
-    gpu::launch(queue, std::min(most, gpu::blocks_for(A.nnz, columns.threads)), columns.threads, 0, columns);
-  });
-  Counts counts;
-  queue.copy(&counts, in_memory, sizeof counts);
-  queue.synchronize();
+inline RowStats from_counts(const Counts& counts, int64_t rows) {
   RowStats stats{};
   const auto index = [](unsigned long long i) { return i == none ? int64_t{-1} : static_cast<int64_t>(i); };
-  stats.shortest = A.rows == 0 ? 0 : static_cast<int64_t>(counts.shortest);
+  stats.shortest = rows == 0 ? 0 : static_cast<int64_t>(counts.shortest);
   stats.longest = static_cast<int64_t>(counts.longest);
   stats.empty = static_cast<int64_t>(counts.empty);
   for (int i = 0; i < classes; ++i) {
@@ -41,6 +24,34 @@ inline RowStats run(Queue& queue, const CsrRef& A, bool offsets_only) {
   stats.first_bad_row = index(counts.first_bad_row);
   stats.first_bad_entry = index(counts.first_bad_entry);
   return stats;
+}
+
+inline void run(Queue& queue, std::span<const CsrRef> matrices, bool offsets_only, RowStats* stats) {
+  static_assert(most_matrices * sizeof(Counts) <= gpu::GpuQueue::scratch_bytes);
+  require(matrices.size() <= most_matrices, KKC_STATUS_INTERNAL, "row_stats got ", matrices.size(), " matrices");
+  auto* in_memory = static_cast<Counts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
+  const unsigned most = static_cast<unsigned>(8 * queue.concurrency());
+  gpu::launch(queue, static_cast<unsigned>(matrices.size()), Start::threads, 0, Start{in_memory});
+  for (size_t i = 0; i < matrices.size(); ++i) {
+    const CsrRef& A = matrices[i];
+    dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto p) {
+      using P = decltype(p);
+      using I = typename P::ordinal;
+      using O = typename P::offset;
+      const CountRows<O> rows{static_cast<const O*>(A.offsets), A.rows, A.nnz, A.base, in_memory + i};
+      if (offsets_only) {
+        gpu::launch(queue, std::min(most, gpu::blocks_for(A.rows, rows.threads)), rows.threads, 0, rows);
+        return;
+      }
+      const CheckPattern<I, O> check{rows, {static_cast<const I*>(A.indices), A.nnz, A.cols, A.base, in_memory + i}};
+      const unsigned blocks =
+          std::min(most, gpu::blocks_for(std::max(A.rows, A.nnz), int64_t{check.threads} * check.columns.batch));
+      gpu::launch(queue, blocks, check.threads, 0, check);
+    });
+  }
+  Counts counts[most_matrices];
+  queue.copy(counts, in_memory, matrices.size() * sizeof(Counts));
+  for (size_t i = 0; i < matrices.size(); ++i) stats[i] = from_counts(counts[i], matrices[i].rows);
 }
 
 }  // namespace gpu_parts

@@ -19,16 +19,18 @@ struct Counts {
   unsigned long long first_bad_row, first_bad_entry;
 };
 
+/// Block: a matrix.
 struct Start {
   static constexpr int threads = 128;
   Counts* counts;
 
   __device__ void operator()() const {
     const int i = static_cast<int>(threadIdx.x);
-    if (i < classes) counts->histogram[i] = counts->nonzeros[i] = 0;
+    Counts& mine = counts[blockIdx.x];
+    if (i < classes) mine.histogram[i] = mine.nonzeros[i] = 0;
     if (i == 0) {
-      counts->longest = counts->empty = 0;
-      counts->shortest = counts->first_bad_row = counts->first_bad_entry = none;
+      mine.longest = mine.empty = 0;
+      mine.shortest = mine.first_bad_row = mine.first_bad_entry = none;
     }
   }
 };
@@ -45,6 +47,7 @@ struct CountRows {
     __shared__ unsigned long long histogram[classes], nonzeros[classes], extremes[3];
     const int thread = static_cast<int>(threadIdx.x);
     const bool first_lane = (thread & 31) == 0;
+    if (static_cast<int64_t>(blockIdx.x) * threads >= rows) return;
     if (thread < classes) histogram[thread] = nonzeros[thread] = 0;
     if (thread < 3) extremes[thread] = thread == 0 ? none : 0;
     __syncthreads();
@@ -133,10 +136,10 @@ struct CountRows {
   }
 };
 
-/// The first index outside 0..cols-1, once the offsets are known to be good.
+/// The first index outside 0..cols-1.
 template <class I>
 struct CheckColumns {
-  static constexpr int threads = 256;
+  static constexpr int threads = 256, batch = 4;
   const I* indices;
   int64_t nnz, cols;
   int32_t base;
@@ -144,23 +147,35 @@ struct CheckColumns {
 
   __device__ void operator()() const {
     using U = std::make_unsigned_t<I>;
-    if (counts->first_bad_row != none) return;
     const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
     const auto bad = [&](I index) {
       const U column = static_cast<U>(index) - static_cast<U>(base);
       return static_cast<uint64_t>(column) >= static_cast<uint64_t>(cols);
     };
     int64_t p = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    for (; p + 3 * stride < nnz; p += 4 * stride) {
-      I index[4];
+    for (; p + (batch - 1) * stride < nnz; p += batch * stride) {
+      I index[batch];
 #pragma unroll
-      for (int u = 0; u < 4; ++u) index[u] = indices[p + u * stride];
+      for (int u = 0; u < batch; ++u) index[u] = indices[p + u * stride];
 #pragma unroll
-      for (int u = 0; u < 4; ++u)
+      for (int u = 0; u < batch; ++u)
         if (bad(index[u])) atomicMin(&counts->first_bad_entry, static_cast<unsigned long long>(p + u * stride));
     }
     for (; p < nnz; p += stride)
       if (bad(indices[p])) atomicMin(&counts->first_bad_entry, static_cast<unsigned long long>(p));
+  }
+};
+
+/// Both in one launch: each part of the grid looks at its rows, then at its entries.
+template <class I, class O>
+struct CheckPattern {
+  static constexpr int threads = 256;
+  CountRows<O> rows;
+  CheckColumns<I> columns;
+
+  __device__ void operator()() const {
+    rows();
+    columns();
   }
 };
 

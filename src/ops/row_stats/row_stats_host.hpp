@@ -154,14 +154,13 @@ RowStats run_typed(Queue& queue, const CsrRef& A, bool offsets_only) {
 }
 
 template <class Dev>
-RowStats run(Queue& queue, const CsrRef& A, bool offsets_only) {
-  RowStats stats{};
+void run(Queue& queue, std::span<const CsrRef> matrices, bool offsets_only, RowStats* stats) {
   // Patterns have index types that this build may hold no kernels for, so all of them are dispatched here.
-  dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto pair) {
-    using P = decltype(pair);
-    stats = run_typed<Dev, typename P::ordinal, typename P::offset>(queue, A, offsets_only);
-  });
-  return stats;
+  for (const CsrRef& A : matrices)
+    dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto pair) {
+      using P = decltype(pair);
+      *stats++ = run_typed<Dev, typename P::ordinal, typename P::offset>(queue, A, offsets_only);
+    });
 }
 
 }  // namespace host_parts_of_rows

@@ -142,8 +142,10 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_A, const Matr
   const auto base = static_cast<int32_t>(options.integer("base", A.ref().base, 0, 1));
   Desc desc = describe_case(*context, op_A, A, op_B, B, pair_C, parsed, options);
   require_countable(desc.cols, 0, pair_C, "C");
-  desc.A.stats = checked_row_stats(*context, desc.A.matrix, "A");
-  desc.B.stats = &A == &B ? desc.A.stats : checked_row_stats(*context, desc.B.matrix, "B");
+  const NamedPattern patterns[] = {{desc.A.matrix, "A"}, {desc.B.matrix, "B"}};
+  const auto stats = checked_row_stats(*context, std::span(patterns, &A == &B ? 1 : 2));
+  desc.A.stats = stats.front();
+  desc.B.stats = stats.back();
 
   Queue& queue = context->queue();
   PassedOver passed_over;

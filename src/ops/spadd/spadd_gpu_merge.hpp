@@ -1,4 +1,4 @@
-// spadd, gpu_merge: tiles of the merge path to bits (spadd_gpu_merge_kernels.hpp), C's pattern and values by gathering.
+// spadd, gpu_merge: tiles of the merge path to bits (spadd_gpu_merge_tile.hpp), C's pattern and values by gathering.
 // Operands whose rows are not strictly ascending, or that are transposed, are read through a map of positions. The same
 // bits run to run.
 #pragma once
@@ -17,25 +17,22 @@ namespace kkc::spadd {
 
 namespace gpu_parts {
 
-template <class T>
-Buffer device_array(const std::shared_ptr<const Memory>& memory, int64_t count) {
-  return Buffer(memory, Space::device, static_cast<size_t>(count) * sizeof(T));
-}
-
 /// The plan data of both phases; knows no scalar.
 template <class I, class O>
 class Merge {
  public:
-  Merge(const Desc& desc, Queue& queue) : A(desc.A), B(desc.B), rows_(desc.rows), memory_(desc.memory) {
+  Merge(const Desc& desc, Queue& queue)
+      : A(desc.A), B(desc.B), rows_(desc.rows), offset_bytes_(offset_size(desc.pair_C)), memory_(desc.memory) {
     gpu::prepare<FindPoints<I, O>>(queue);
     gpu::prepare<MergeTile<I, O>>(queue);
-    gpu::prepare<FindDisorder<I, O>>(queue);
-    gpu::prepare_scan<int32_t, int64_t>(queue);
+    gpu::prepare_scan<int64_t, int64_t>(queue);
     for (Sources* x : {&A, &B})
       if (x->transposed())
         x->use(transposed_rows(queue, memory_, *x));
       else if (desc.order == RowOrder::unsorted)
         put_right(queue, memory_, *x);
+    if (rows_ > 0)
+      offsets_ = std::make_shared<const Buffer>(memory_, Space::device, static_cast<size_t>(rows_ + 1) * offset_bytes_);
     if (run(queue)) return;
     // The rows are looked at while they are merged; what is out of order is put right and merged again.
     const int64_t bad_A = first_disorder(queue, A), bad_B = first_disorder(queue, B);
@@ -46,26 +43,24 @@ class Merge {
     require(run(queue), KKC_STATUS_INTERNAL, "spadd sorted rows that are out of order");
   }
 
-  int64_t nnz() const { return nnz_; }
+  int64_t nnz() const { return result_.nnz; }
   int64_t tiles() const { return tiles_; }
-  Tiles ref() const { return {points_.as<Point>(), firsts_.as<int64_t>(), words_.as<Word>(), bases_.as<Base>()}; }
-  size_t bytes() const {
-    return points_.bytes() + firsts_.bytes() + words_.bytes() + bases_.bytes() + A.bytes() + B.bytes();
-  }
+  const Tiles& ref() const { return ref_; }
+  size_t bytes() const { return data_.bytes() + A.bytes() + B.bytes(); }
 
   template <class J, class Q>
   Pattern write_pattern(Queue& queue) {
-    Pattern pattern;
     const auto a = A.template rows<I, O>(), b = B.template rows<I, O>();
-    if (rows_ > 0) {
-      pattern.offsets = std::make_shared<const Buffer>(device_array<Q>(memory_, rows_ + 1));
-      const WriteOffsets<I, O, Q> offsets{
-          a, b, rows_, A.entries() + B.entries(), tiles_, ref(), pattern.offsets->template as<Q>()};
-      gpu::launch(queue, gpu::blocks_for(rows_ + 1, offsets.threads), offsets.threads, 0, offsets);
+    Pattern pattern{std::move(offsets_),
+                    std::make_shared<const Buffer>(memory_, Space::device, static_cast<size_t>(nnz()) * sizeof(J))};
+    Q* const offsets = rows_ > 0 ? pattern.offsets->template as<Q>() : nullptr;
+    const bool noted = tiles_ > 0 && (result_.found & found_gaps) == 0;
+    if (offsets != nullptr && !noted) {
+      const WriteOffsets<I, O, Q> write{a, b, rows_, A.entries() + B.entries(), tiles_, ref_, offsets};
+      gpu::launch(queue, gpu::blocks_for(rows_ + 1, write.threads), write.threads, 0, write);
     }
-    pattern.indices = std::make_shared<const Buffer>(device_array<J>(memory_, nnz_));
-    const Gather<PickColumn<I, J>> columns{ref(),
-                                           {a.columns, b.columns, a.base, b.base, pattern.indices->template as<J>()}};
+    const Gather<PickColumn<I, J, Q>> columns{
+        ref_, {a.columns, b.columns, a.base, b.base, pattern.indices->template as<J>(), noted ? offsets : nullptr}};
     gpu::launch(queue, gpu::blocks_for(tiles_, 1), columns.threads, 0, columns);
     // The operands' patterns are the caller's again when the plan is made.
     queue.synchronize();
@@ -77,55 +72,68 @@ class Merge {
   Sources A, B;
 
  private:
-  /// False: a row is out of order.
+  /// Read back together.
+  struct Result {
+    int64_t nnz;
+    unsigned found, unused;
+  };
+
+  /// False: a row is out of order. Everything lies in one allocation.
   bool run(Queue& queue) {
     const auto a = A.template rows<I, O>(), b = B.template rows<I, O>();
     const int64_t end_a = A.entries(), end_b = B.entries();
     tiles_ = (end_a + end_b + tile_steps - 1) / tile_steps;
-    points_ = device_array<Point>(memory_, tiles_ + 1);
-    firsts_ = device_array<int64_t>(memory_, tiles_ + 1);
-    words_ = device_array<Word>(memory_, tiles_ * tile_words);
-    bases_ = device_array<Base>(memory_, tiles_ * tile_words);
-    const Buffer counts = device_array<int32_t>(memory_, tiles_), disorder = device_array<int64_t>(memory_, 1),
-                 scratch(memory_, Space::device, gpu::scan_scratch_bytes<int64_t>(tiles_));
-    const int64_t none = 0;
-    queue.copy(disorder.data(), &none, sizeof none);
-    const FindPoints<I, O> find{a, b, rows_, end_a, end_b, tiles_, points_.as<Point>()};
+    size_t bytes = 0;
+    const auto take = [&bytes](int64_t count, size_t each) {
+      const size_t at = bytes;
+      bytes += (static_cast<size_t>(count) * each + memory_alignment - 1) / memory_alignment * memory_alignment;
+      return at;
+    };
+    // The tiles' firsts end with the number of all entries, which the result begins with.
+    const size_t points_at = take(tiles_ + 1, sizeof(Point)), firsts_at = take(tiles_ + 2, sizeof(int64_t)),
+                 words_at = take(tiles_ * tile_words, sizeof(Word)), bases_at = take(tiles_ * tile_words, sizeof(Base)),
+                 scratch_at = take(static_cast<int64_t>(gpu::scan_scratch_bytes<int64_t>(tiles_)), 1);
+    data_ = Buffer(memory_, Space::device, bytes);
+    char* const data = data_.as<char>();
+    auto* const points = reinterpret_cast<Point*>(data + points_at);
+    auto* const firsts = reinterpret_cast<int64_t*>(data + firsts_at);
+    auto* const words = reinterpret_cast<Word*>(data + words_at);
+    auto* const bases = reinterpret_cast<Base*>(data + bases_at);
+    auto* const found = reinterpret_cast<unsigned*>(firsts + tiles_ + 1);
+    ref_ = {points, firsts, words, bases};
+
+    const FindPoints<I, O> find{a, b, rows_, end_a, end_b, tiles_, points, found};
     gpu::launch(queue, gpu::blocks_for(tiles_ + 1, find.threads), find.threads, 0, find);
-    const MergeTile<I, O> merge{a,
-                                b,
-                                rows_,
-                                points_.as<Point>(),
-                                words_.as<Word>(),
-                                bases_.as<Base>(),
-                                counts.as<int32_t>(),
-                                disorder.as<int32_t>()};
+    const RowPlaces places{rows_ > 0 ? offsets_->template as<uint32_t>() : nullptr,
+                           static_cast<int>(offset_bytes_ / sizeof(uint32_t))};
+    const MergeTile<I, O> merge{a, b, rows_, end_a, end_b, points, words, bases, firsts, places, found};
     gpu::launch(queue, gpu::blocks_for(tiles_, 1), merge.threads, 0, merge);
-    gpu::exclusive_scan(queue, counts.as<int32_t>(), firsts_.as<int64_t>(), tiles_, scratch.data());
-    int32_t down = 0;
-    queue.copy(&nnz_, firsts_.as<int64_t>() + tiles_, sizeof nnz_);
-    queue.copy(&down, disorder.data(), sizeof down);
-    queue.synchronize();
-    return down == 0;
+    gpu::exclusive_scan(queue, firsts, firsts, tiles_, data + scratch_at);
+    static_assert(sizeof(Result) == 2 * sizeof(int64_t));
+    queue.copy(&result_, firsts + tiles_, sizeof result_);
+    return (result_.found & found_disorder) == 0;
   }
 
   /// The first row out of order, or -1.
   int64_t first_disorder(Queue& queue, const Sources& x) const {
     unsigned long long first = ~0ull;
-    const Buffer found = device_array<unsigned long long>(memory_, 1);
+    const Buffer found(memory_, Space::device, sizeof first);
     queue.copy(found.data(), &first, sizeof first);
     const FindDisorder<I, O> find{x.template rows<I, O>(), rows_, found.as<unsigned long long>()};
     const unsigned most = static_cast<unsigned>(16 * queue.concurrency());
     gpu::launch(queue, std::min(most, gpu::blocks_for(rows_, find.threads / 32)), find.threads, 0, find);
     queue.copy(&first, found.data(), sizeof first);
-    queue.synchronize();
     return first == ~0ull ? -1 : static_cast<int64_t>(first);
   }
 
   int64_t rows_;
+  size_t offset_bytes_;  // of C
   std::shared_ptr<const Memory> memory_;
-  int64_t tiles_ = 0, nnz_ = 0;
-  Buffer points_, firsts_, words_, bases_;
+  int64_t tiles_ = 0;
+  Result result_{};
+  Buffer data_;
+  Tiles ref_{};
+  std::shared_ptr<const Buffer> offsets_;  // C's, until they are written
 };
 
 template <class T, class I, class O>

@@ -27,11 +27,11 @@ struct Point {
 
 /// How many of A's entries are among the first `diagonal` of those that `a` and `b` give (na and nb of them,
 /// ascending); A's come before B's equal ones.
-template <class GetA, class GetB>
-constexpr int64_t taken_from_a(int64_t diagonal, int64_t na, int64_t nb, const GetA& a, const GetB& b) {
-  int64_t low = diagonal > nb ? diagonal - nb : 0, high = diagonal < na ? diagonal : na;
+template <class N, class GetA, class GetB>
+constexpr N taken_from_a(N diagonal, N na, N nb, const GetA& a, const GetB& b) {
+  N low = diagonal > nb ? diagonal - nb : 0, high = diagonal < na ? diagonal : na;
   while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
+    const N middle = low + (high - low) / 2;
     if (a(middle) <= b(diagonal - 1 - middle))
       low = middle + 1;
     else

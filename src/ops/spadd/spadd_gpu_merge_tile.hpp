@@ -1,0 +1,339 @@
+// gpu_merge's merge. The merge path of A and B is cut into tiles, a block each, whatever the rows' lengths; inside a
+// tile every thread merges 16 entries from shared memory (Green, McColl, Bader, "GPU merge path", ICS'12). What remains
+// is two bits for each of C's entries, and where in its tile each of C's rows begins.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "device/gpu_warp.hpp"
+#include "ops/spadd/spadd_merge_path.hpp"
+
+namespace kkc::spadd::gpu_parts {
+
+inline constexpr int tile_entries = 2048;  // at most
+/// Steps between tiles: a tile takes one entry more where two of one column would be parted.
+inline constexpr int64_t tile_steps = tile_entries - 1;
+inline constexpr int tile_words = tile_entries / 64;
+
+/// Bits of 64 entries of C, the first 32 in low.
+struct alignas(16) Word {
+  uint32_t a_low, a_high, b_low, b_high;
+};
+/// Entries of A and B before a word, counted from the tile's first.
+struct Base {
+  uint16_t a, b;
+};
+
+/// What the symbolic phase leaves. Tile t: words and bases from t * tile_words on, C's entries [firsts[t], firsts[t +
+/// 1]) and A's and B's from points[t] on.
+struct Tiles {
+  const Point* points;
+  const int64_t* firsts;
+  const Word* words;
+  const Base* bases;
+};
+
+/// Where rows begin, counted from the first of C's entries in their tile: kept in the memory of C's offsets until the
+/// tiles' firsts are known. Tile t knows of the rows from points[t].row + 1 to points[t + 1].row.
+struct RowPlaces {
+  uint32_t* data;
+  int stride;
+  __device__ uint32_t* of(int64_t row) const { return data + row * stride; }
+};
+template <class Q>
+__host__ __device__ RowPlaces places_in(Q* offsets) {
+  return {reinterpret_cast<uint32_t*>(offsets), static_cast<int>(sizeof(Q) / sizeof(uint32_t))};
+}
+
+/// What the merge found, or'ed.
+inline constexpr unsigned found_disorder = 1;  // a row does not ascend strictly: the results are without meaning
+inline constexpr unsigned found_gaps = 2;      // a tile has too many rows to note their places
+
+/// Thread: a border between tiles.
+template <class I, class O>
+struct FindPoints {
+  static constexpr int threads = 128;
+  Rows<I, O> A, B;
+  int64_t rows, end_a, end_b, tiles;
+  Point* points;    // tiles + 1
+  unsigned* found;  // cleared
+
+  __device__ void operator()() const {
+    const int64_t t = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (t > tiles) return;
+    if (t == 0) *found = 0;
+    if (t == tiles)
+      points[t] = {rows, end_a, end_b};
+    else
+      points[t] = t == 0 ? Point{0, 0, 0} : point_at(A, B, 0, rows, t * tile_steps);
+  }
+};
+
+/// Two places of a tile, in A's entries and in B's.
+struct Pair {
+  int a, b;
+  static __device__ Pair unpack(uint32_t word) {
+    return {static_cast<int>(word & 0xffff), static_cast<int>(word >> 16)};
+  }
+  __device__ uint32_t pack() const { return static_cast<uint32_t>(a) | static_cast<uint32_t>(b) << 16; }
+  __device__ int sum() const { return a + b; }
+};
+
+/// A tile of the path. Rows in it are counted from its first.
+template <class I, class O>
+struct Tile {
+  const Rows<I, O>&A, &B;
+  Point from;
+  int na, nb;
+  int64_t rows;  // at least 1
+
+  /// Where a row ends; what lies behind the tile's last entry counts as one entry.
+  __device__ Pair end(int64_t row) const {
+    return {clip(A.begin(from.row + row + 1) - from.a, na), clip(B.begin(from.row + row + 1) - from.b, nb)};
+  }
+
+ private:
+  static __device__ int clip(int64_t i, int n) { return i > n ? n + 1 : static_cast<int>(i); }
+};
+
+/// Rows whose ends are in shared memory.
+struct StagedRows {
+  const uint32_t* ends;
+  uint16_t* marks;  // of a row that begins within a thread's part: the thread and its entries of C before
+  int count;
+
+  __device__ Pair end(int row) const { return Pair::unpack(ends[row]); }
+  /// The row of the entry after `place` others.
+  __device__ int find(int place) const {
+    int low = 0, high = count - 1;
+    while (low < high) {
+      const int middle = (low + high) >> 1;
+      if (end(middle).sum() <= place)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  __device__ int next(int row, int) const { return row + 1; }
+  __device__ void mark(int row, int thread, int before) const {
+    marks[row] = static_cast<uint16_t>(thread << 5 | before);
+  }
+};
+
+/// Rows that are too many: mostly empty ones, passed in one go.
+template <class I, class O>
+struct DistantRows {
+  const Tile<I, O>& tile;
+  int64_t count;
+
+  __device__ Pair end(int64_t row) const { return tile.end(row); }
+  __device__ int64_t find(int place) const {
+    return row_at(tile.A, tile.B, tile.from.row, tile.from.row + count, tile.from.a + tile.from.b + place) -
+           tile.from.row;
+  }
+  __device__ int64_t next(int64_t row, int place) const {
+    if (end(row + 1).sum() > place) return row + 1;
+    const int64_t found = find(place);
+    return found > row ? found : row + 1;
+  }
+  __device__ void mark(int64_t, int, int) const {}
+};
+
+/// Block: a tile. Merges it into bits, counts C's entries and notes where rows begin.
+template <class I, class O>
+struct MergeTile {
+  static constexpr int threads = 128;
+  static constexpr int blocks_per_sm = sizeof(I) == 4 ? 10 : 8;
+  static constexpr int items = tile_entries / threads;  // a thread's, and one more where two of one column are there
+  static constexpr int most_rows = 1280;                // whose ends are staged
+  using U = std::make_unsigned_t<I>;
+  static constexpr U past = ~U{0};  // above every column
+  static_assert(items < 31 && threads <= 2048, "a thread's bits, and a mark");
+
+  Rows<I, O> A, B;
+  int64_t rows, end_a, end_b;
+  const Point* points;
+  Word* words;
+  Base* bases;
+  int64_t* counts;
+  RowPlaces places;
+  unsigned* found;
+
+  struct Shared {
+    U columns[tile_entries + 4];  // A's and the one behind, B's and the one behind
+    uint32_t ends[most_rows];
+    uint16_t marks[most_rows + 1];
+    uint32_t begins[threads + 1];
+    int firsts[threads + 1];
+    int warp_counts[threads / 32];
+    uint32_t bits[2][2 * tile_words];
+    Base word_bases[tile_words];
+  };
+
+  __device__ void operator()() const {
+    __shared__ Shared shared;
+    const int thread = static_cast<int>(threadIdx.x);
+    const int64_t tile = blockIdx.x;
+    const Point from = points[tile], to = points[tile + 1];
+    const int64_t wide_a = to.a - from.a, wide_b = to.b - from.b;
+    if (wide_a < 0 || wide_b < 0 || wide_a + wide_b > tile_entries) {  // only where rows are out of order
+      if (thread == 0) {
+        atomicOr(found, found_disorder);
+        counts[tile] = 0;
+      }
+      return;
+    }
+    const Tile<I, O> part{
+        A, B, from, static_cast<int>(wide_a), static_cast<int>(wide_b), (to.row < rows ? to.row + 1 : rows) - from.row};
+    U* const a = shared.columns;
+    U* const b = a + part.na + 1;
+    stage(a, A, from.a, part.na + (to.a < end_a ? 1 : 0));
+    stage(b, B, from.b, part.nb + (to.b < end_b ? 1 : 0));
+    for (int i = thread; i < 4 * tile_words; i += threads) shared.bits[0][i] = 0;  // of both
+    if (part.rows <= most_rows) {
+      const int count = static_cast<int>(part.rows);
+      for (int row = thread; row < count; row += threads) shared.ends[row] = part.end(row).pack();
+      __syncthreads();
+      const int total = merge(shared, part, StagedRows{shared.ends, shared.marks, count});
+      note_places(shared, part, total, static_cast<int>(to.row - from.row));
+    } else {
+      if (thread == 0) atomicOr(found, found_gaps);
+      __syncthreads();
+      merge(shared, part, DistantRows<I, O>{part, part.rows});
+    }
+  }
+
+ private:
+  static __device__ void stage(U* to, const Rows<I, O>& X, int64_t from, int n) {
+    constexpr int batch = 8;
+    const I* const columns = X.columns + from;
+    const U base = static_cast<U>(X.base);
+    for (int first = static_cast<int>(threadIdx.x); first < n; first += batch * threads) {
+      I column[batch];
+#pragma unroll
+      for (int k = 0; k < batch; ++k)
+        if (first + k * threads < n) column[k] = columns[first + k * threads];
+#pragma unroll
+      for (int k = 0; k < batch; ++k)
+        if (first + k * threads < n) to[first + k * threads] = static_cast<U>(column[k]) - base;
+    }
+  }
+
+  /// How many entries of C the tile has.
+  template <class TileRows>
+  __device__ int merge(Shared& shared, const Tile<I, O>& part, const TileRows& of) const {
+    const int thread = static_cast<int>(threadIdx.x), n = part.na + part.nb;
+    const U* const a = shared.columns;
+    const U* const b = a + part.na + 1;
+    // This thread's place on the path.
+    auto row = of.count - 1;
+    Pair at{part.na, part.nb}, end = at;
+    if (const int place = items * thread; place < n) {
+      row = of.find(place);
+      const Pair begin = row == 0 ? Pair{0, 0} : of.end(row - 1);
+      end = of.end(row);
+      const int steps = place - begin.sum();
+      at.a = begin.a + taken_from_a(
+                           steps, end.a - begin.a, end.b - begin.b, [&](int i) { return a[begin.a + i]; },
+                           [&](int i) { return b[begin.b + i]; });
+      at.b = place - at.a;
+      if (at.a > begin.a && at.b < end.b && a[at.a - 1] == b[at.b]) ++at.b;
+    }
+    shared.begins[thread] = at.pack();
+    if (thread == 0) shared.begins[threads] = Pair{part.na, part.nb}.pack();
+    __syncthreads();
+    const Pair first = at, to = Pair::unpack(shared.begins[thread + 1]);
+
+    // Both next columns are in registers. A column that is not above the one before it in its row is found as it comes.
+    uint32_t bits_a = 0, bits_b = 0;
+    bool down = false;
+    U next_a = at.a < end.a ? a[at.a] : past, next_b = at.b < end.b ? b[at.b] : past;
+#pragma unroll
+    for (int k = 0; k <= items; ++k) {
+      if (at.a >= to.a && at.b >= to.b) break;
+      if ((next_a & next_b) == past) {
+        while ((next_a & next_b) == past && row + 1 < of.count) {
+          row = of.next(row, at.sum());
+          of.mark(row, thread, k);
+          end = of.end(row);
+          if (at.a < end.a) next_a = a[at.a];
+          if (at.b < end.b) next_b = b[at.b];
+        }
+        if ((next_a & next_b) == past) break;  // only where rows are out of order
+      }
+      const bool take_a = next_a <= next_b, take_b = next_b <= next_a;
+      const U column = take_a ? next_a : next_b;
+      if (take_a) bits_a |= 1u << k;
+      if (take_b) bits_b |= 1u << k;
+      if (take_a) ++at.a;
+      if (take_b) ++at.b;
+      U after_a = past, after_b = past;
+      if (take_a && at.a < end.a) after_a = a[at.a];
+      if (take_b && at.b < end.b) after_b = b[at.b];
+      down |= (take_a && after_a <= column) || (take_b && after_b <= column);
+      next_a = take_a ? after_a : next_a;
+      next_b = take_b ? after_b : next_b;
+    }
+    down |= at.a != to.a || at.b != to.b;
+    if (down) atomicOr(found, found_disorder);
+    return write(shared, first, bits_a, bits_b);
+  }
+
+  /// Puts a thread's bits to their places in the tile.
+  __device__ int write(Shared& shared, const Pair& before, uint32_t bits_a, uint32_t bits_b) const {
+    const int thread = static_cast<int>(threadIdx.x), lane = thread & 31, warp = thread >> 5;
+    const int64_t tile = blockIdx.x;
+    const int count = __popc(bits_a | bits_b), through = gpu::subgroup_scan(count, 32);
+    if (lane == 31) shared.warp_counts[warp] = through;
+    __syncthreads();
+    int first = through - count, total = 0;
+#pragma unroll
+    for (int w = 0; w < threads / 32; ++w) {
+      if (w < warp) first += shared.warp_counts[w];
+      total += shared.warp_counts[w];
+    }
+    total = total < tile_entries ? total : tile_entries;
+    shared.firsts[thread] = first;
+    if (count > 0 && first + count <= tile_entries) {
+      const int word = first >> 5, offset = first & 31;
+      atomicOr(&shared.bits[0][word], bits_a << offset);
+      atomicOr(&shared.bits[1][word], bits_b << offset);
+      if (offset + count > 32) {
+        atomicOr(&shared.bits[0][word + 1], bits_a >> (32 - offset));
+        atomicOr(&shared.bits[1][word + 1], bits_b >> (32 - offset));
+      }
+      const int border = (first + 63) & ~63;
+      if (border < first + count) {
+        const uint32_t below = (1u << (border - first)) - 1;
+        shared.word_bases[border >> 6] = {static_cast<uint16_t>(before.a + __popc(bits_a & below)),
+                                          static_cast<uint16_t>(before.b + __popc(bits_b & below))};
+      }
+    }
+    __syncthreads();
+    const int used = (total + 63) >> 6;
+    if (thread < used) {
+      const uint32_t *const bits_of_a = shared.bits[0] + 2 * thread, *const bits_of_b = shared.bits[1] + 2 * thread;
+      words[tile * tile_words + thread] = {bits_of_a[0], bits_of_a[1], bits_of_b[0], bits_of_b[1]};
+      bases[tile * tile_words + thread] = shared.word_bases[thread];
+    }
+    if (thread == 0) counts[tile] = total;
+    return total;
+  }
+
+  /// Rows 1 to `last` of the tile: those where a thread began are where it began.
+  __device__ void note_places(const Shared& shared, const Tile<I, O>& part, int total, int last) const {
+    for (int row = static_cast<int>(threadIdx.x) + 1; row <= last; row += threads) {
+      const int place = Pair::unpack(shared.ends[row - 1]).sum();
+      int before = total;
+      if (place < part.na + part.nb) {
+        const unsigned mark = place % items == 0 ? static_cast<unsigned>(place / items) << 5 : shared.marks[row];
+        before = shared.firsts[(mark >> 5) % threads] + static_cast<int>(mark & 31);
+      }
+      *places.of(part.from.row + row) = static_cast<uint32_t>(before);
+    }
+  }
+};
+
+}  // namespace kkc::spadd::gpu_parts
