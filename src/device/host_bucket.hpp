@@ -14,7 +14,7 @@ namespace kkc {
 
 /// keys[i] - base is the bucket of entry i, 0..buckets-1. Part p has the entries first(p)..first(p + 1) - 1. offsets
 /// [buckets + 1] becomes the buckets' bounds. place(part, next) then runs for every part and asks next(entry) once for
-/// each of its entries, in ascending order, where the entry goes.
+/// each of its entries, in ascending order, where the entry goes; next(entry, n) for n entries of one key at once.
 template <class Dev, class Key, class O, class First, class Place>
 void host_bucket(Queue& queue, const Key* keys, int64_t base, int64_t buckets, int64_t parts, O* offsets,
                  const First& first, const Place& place) {
@@ -72,7 +72,12 @@ void host_bucket(Queue& queue, const Key* keys, int64_t base, int64_t buckets, i
     Counters& mine = counters[static_cast<size_t>(part)];
     O* const next = mine.next.data();
     const int64_t shift = base + mine.begin;
-    place(part, [&](int64_t from) { return next[static_cast<int64_t>(keys[from]) - shift]++; });
+    place(part, [&](int64_t from, O n = 1) {
+      O& slot = next[static_cast<int64_t>(keys[from]) - shift];
+      const O to = slot;
+      slot += n;
+      return to;
+    });
   });
 }
 

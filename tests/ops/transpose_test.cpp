@@ -94,6 +94,26 @@ TEST_CASE("transpose: every implementation, type, base and shape of rows", "[tra
   });
 }
 
+TEST_CASE("transpose: rows of one entry each, in runs, in no order, and but for one", "[transpose]") {
+  Random random(seed());
+  for_all_types("transpose", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
+    const Context ctx(device, device == KKC_DEVICE_OPENMP ? R"({"threads": 3})" : "");
+    for (const int64_t run : {1, 3, 4, 70000})
+      for (const bool scattered : {false, true})
+        for (const bool but_one : {false, true}) {
+          HostCsr<T> A;
+          A.rows = 60000;
+          A.cols = 9000;
+          for (int64_t i = 0; i <= A.rows; ++i) A.offsets.push_back(i);
+          if (but_one) --A.offsets[1000];  // row 999 is empty, row 1000 holds two
+          for (int64_t i = 0; i < A.rows; ++i)
+            A.indices.push_back(scattered ? static_cast<int64_t>(random() % 9000) : i / run % 9000);
+          A.values = random_vector<T>(random, A.indices.size());
+          check_transpose(ctx, random, A, pair, static_cast<int32_t>(run % 2), "");
+        }
+  });
+}
+
 TEST_CASE("transpose: of any types of indices, as a pattern, and twice", "[transpose]") {
   Random random(seed());
   for_all_types("transpose", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {

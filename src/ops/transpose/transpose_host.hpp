@@ -11,16 +11,32 @@
 namespace kkc::transpose {
 namespace host_transpose_parts {
 
+/// Rows of one entry each, as a tentative prolongator has them.
+template <class Dev, class I, class O>
+bool one_each(Queue& queue, const HostPatternRef<I, O>& A, int64_t parts) {
+  if (A.nnz != A.rows) return false;
+  std::vector<uint8_t> differs(static_cast<size_t>(parts), 0);
+  host_parts<Dev>(queue, parts, [&](int64_t part) {
+    uint8_t other = 0;
+    for (int64_t row = part_begin(A.rows, parts, part), end = part_begin(A.rows, parts, part + 1); row < end; ++row)
+      other |= A.begin(row) != row ? 1 : 0;
+    differs[static_cast<size_t>(part)] = other;
+  });
+  return std::find(differs.begin(), differs.end(), 1) == differs.end();
+}
+
 template <class Dev, class I, class O>
 void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
   const HostPatternRef<I, O> A(desc.A);
   map.offsets = shared_array<O>(desc.memory, Space::host, A.cols + 1);
   map.indices = shared_array<I>(desc.memory, Space::host, A.nnz);
-  map.positions = shared_array<O>(desc.memory, Space::host, A.nnz);
+  const int64_t parts = parts_for_items(queue, A.nnz + A.cols);
+  const bool single = one_each<Dev>(queue, A, parts);
+  // Entry p is then that of row p.
+  map.positions = single && sizeof(I) == sizeof(O) ? map.indices : shared_array<O>(desc.memory, Space::host, A.nnz);
   I* const rows = map.indices->template as<I>();
   O* const positions = map.positions->template as<O>();
   O* const offsets = map.offsets->template as<O>();
-  const int64_t parts = parts_for_items(queue, A.nnz + A.cols);
   const auto visit = [&](int64_t part, auto&& each) {
     for (int64_t row = A.first_row(parts, part), last = A.first_row(parts, part + 1); row < last; ++row)
       for (int64_t p = A.begin(row), end = A.end(row); p < end; ++p) each(p, static_cast<I>(row));
@@ -36,6 +52,18 @@ void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
     return A.rows == 0 ? 0 : A.begin(A.first_row(parts, part));
   };
   host_bucket<Dev>(queue, A.indices, A.base, A.cols, parts, offsets, first, [&](int64_t part, auto&& next) {
+    if (single) {
+      // Neighbours often go to one column.
+      for (int64_t row = A.first_row(parts, part), last = A.first_row(parts, part + 1); row < last;) {
+        int64_t end = row + 1;
+        while (end < last && A.indices[end] == A.indices[row]) ++end;
+        for (O to = next(row, static_cast<O>(end - row)); row < end; ++row, ++to) {
+          rows[to] = static_cast<I>(row);
+          if constexpr (sizeof(I) != sizeof(O)) positions[to] = static_cast<O>(row);
+        }
+      }
+      return;
+    }
     visit(part, [&](int64_t p, I row) {
       const O to = next(p);
       rows[to] = row;
