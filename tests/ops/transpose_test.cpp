@@ -104,7 +104,8 @@ TEST_CASE("transpose: rows of one entry each, in runs, in no order, and but for 
           HostCsr<T> A;
           A.rows = 60000;
           A.cols = 9000;
-          for (int64_t i = 0; i <= A.rows; ++i) A.offsets.push_back(i);
+          A.offsets.assign(1, 0);
+          for (int64_t i = 1; i <= A.rows; ++i) A.offsets.push_back(i);
           if (but_one) --A.offsets[1000];  // row 999 is empty, row 1000 holds two
           for (int64_t i = 0; i < A.rows; ++i)
             A.indices.push_back(scattered ? static_cast<int64_t>(random() % 9000) : i / run % 9000);
