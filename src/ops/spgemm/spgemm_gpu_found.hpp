@@ -64,7 +64,8 @@ inline constexpr int32_t products_of_piece = 1 << 17, products_of_slotted = 1 <<
 inline constexpr int32_t heavy_products = 1 << 17;  // from which a row is cut into pieces whatever its length
 inline constexpr int32_t slotted_bytes = 26 * 1024 + 512, small_slotted_bytes = 12 * 1024;  // sums of a piece
 inline constexpr int32_t thread_rows_longest = 40;
-inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
+inline constexpr int32_t whole_pieces_from = 192;  // entries of rows that are treated as pieces
+inline constexpr int32_t most_slots = 2048;        // columns of a row whose products keep slots
 inline constexpr int64_t most_place_bytes = int64_t{1} << 25;
 
 inline int32_t place_words(int32_t longest) { return (longest + places_of_word - 1) / places_of_word; }

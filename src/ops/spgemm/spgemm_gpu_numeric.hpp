@@ -58,14 +58,18 @@ class Numeric {
         }
         return;
       }
-      for (int b = survey_bins - 1; b > 0; --b)
-        subgroups<true>(A, B, C, lists, columns, rows_of(b), count_of(b),
-                        std::min(found_.longest, numeric_limits.upper[b]), go);
+      for (int b = survey_bins - 1; b > 0; --b) {
+        const int32_t longest = std::min(found_.longest, numeric_limits.upper[b]);
+        if (mean_ == 5 && longest >= whole_pieces_from && found_.distinct)
+          whole_rows(A, B, C, lists, rows_of(b), count_of(b), longest, go);
+        else
+          subgroups<true>(A, B, C, lists, columns, rows_of(b), count_of(b), longest, go);
+      }
       return;
     }
     for (const SlottedLists& lists : found_.slotted) {
       if (lists.pieces.count == 0) continue;
-      using F = SlottedPieces<Left, T, I>;
+      using F = SlottedPieces<Left, T, I, PieceLists>;
       go(F{A, B, C, lists.view(), lists.capacity}, lists.pieces.count, F::threads, F::shared_bytes(lists.capacity));
     }
     if (found_.ranked.count > 0) {
@@ -88,6 +92,13 @@ class Numeric {
     const PlaceTable table{found_.places.template as<uint32_t>(), found_.number_of.template as<uint16_t>(),
                            found_.longest_a};
     go(F{A, B, C, table, found_.output.rows}, (found_.output.rows + warps - 1) / warps, F::threads, size_t{0});
+  }
+
+  template <class Go>
+  void whole_rows(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const SlotLists& lists,
+                  const int32_t* list, int64_t count, int32_t longest, const Go& go) const {
+    using F = SlottedPieces<Left, T, I, RowPieces<I>>;
+    if (count > 0) go(F{A, B, C, {lists, list}, longest}, count, F::threads, F::shared_bytes(longest));
   }
 
   template <bool Slots, class Go>

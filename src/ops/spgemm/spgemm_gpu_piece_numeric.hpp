@@ -1,4 +1,5 @@
-// Values of pieces of C's long rows, whose segments of B's rows and slots the plan keeps.
+// Values of pieces of C's long rows, whose segments of B's rows and slots the plan keeps, and of whole rows whose slots
+// it keeps.
 #pragma once
 
 #include "spgemm_gpu_numeric_kernels.hpp"
@@ -6,17 +7,37 @@
 
 namespace kkc::spgemm::gpu_parts {
 
+/// Whole rows as pieces.
+template <class I>
+struct RowPieces {
+  static constexpr int batch = 8;
+  SlotLists lists;
+  const int32_t* list;  // null: all rows
+
+  __device__ Piece piece(int64_t item, const Offsets& C) const {
+    const int32_t row = list != nullptr ? list[item] : static_cast<int32_t>(item);
+    return {row, 0, static_cast<int32_t>(C.at(row + 1) - C.at(row))};
+  }
+  template <class Left, class T>
+  __device__ PieceSegment segment(int64_t, int32_t k, const Left& A, const LeftRow& row,
+                                  const RightValues<T, I>& B) const {
+    const int64_t j = A.column(row, k), begin = B.B.begin(j);
+    return PieceSegment::of(begin, B.B.end(j) - begin);
+  }
+  __device__ const uint16_t* slots_of(int64_t, const Piece& piece) const { return lists.of(piece.row); }
+};
+
 /// A warp a piece, a block each, so that shared memory is given back as each ends. It goes in steps of up to 32
 /// products of one segment; what the next steps add is loaded before that of these is added: few warps fit beside their
 /// sums, so each keeps many loads under way.
-template <class Left, class T, class I>
+template <class Left, class T, class I, class Lists>
 struct SlottedPieces {
   static constexpr int threads = 32;
-  static constexpr int batch = sizeof(T) <= 8 ? 8 : 4;  // steps
+  static constexpr int batch = sizeof(T) <= 8 ? Lists::batch : 4;  // steps
   Left A;
   RightValues<T, I> B;
   Values<T> C;
-  PieceLists lists;
+  Lists lists;
   int32_t capacity;
 
   struct Step {
@@ -38,7 +59,7 @@ struct SlottedPieces {
   struct Steps {
     Step* steps;  // [32]
     T* factors;
-    const PieceSegment* segments;
+    int64_t item;
     LeftRow row;
     int lane;
     int32_t next = 0, from = 0, total = 0, products = 0;  // entry of A, step of the segments, steps, slots passed
@@ -46,23 +67,23 @@ struct SlottedPieces {
     T factor{}, then_factor{};
     int32_t end = 0, first_product = 0;  // of this lane's segment: sums of steps and products
 
-    __device__ void look_ahead(const Left& A) {
+    __device__ void look_ahead(const SlottedPieces& f) {
       const int32_t k = next + lane;
       then.word = 0;
       if (k >= row.length) return;
-      then.word = gpu::load_once(&segments[k].word);
-      then_factor = A.value(row, k);
+      then = f.lists.segment(item, k, f.A, row, f.B);
+      then_factor = f.A.value(row, k);
     }
     __device__ static int32_t steps_of(int32_t count) { return (count + 31) / 32; }
 
     /// How many it left.
-    __device__ int32_t produce(const Left& A) {
+    __device__ int32_t produce(const SlottedPieces& f) {
       while (from == total) {
         if (next >= row.length) return 0;
         here = then;
         factor = then_factor;
         next += 32;
-        look_ahead(A);
+        look_ahead(f);
         const int32_t count = here.count();
         end = gpu::subgroup_scan(steps_of(count), 32);
         total = gpu::shuffle_from(end, 31, 32);
@@ -94,20 +115,20 @@ struct SlottedPieces {
     extern __shared__ char shared[];
     const int lane = static_cast<int>(threadIdx.x);
     const int64_t item = blockIdx.x;
-    const Piece piece = lists.pieces[item];
+    const Piece piece = lists.piece(item, C.offsets);
     const int64_t at = C.offsets.at(piece.row) + piece.first;
     Steps s{};
     s.steps = reinterpret_cast<Step*>(shared);
     s.factors = reinterpret_cast<T*>(s.steps + 32);
-    s.segments = lists.segments + lists.begins[item];
+    s.item = item;
     s.row = A.row(piece.row);
     s.lane = lane;
     T* const sums = s.factors + 32;
     const Coefficients<T> c(C);
-    if (c.live()) s.look_ahead(A);
+    if (c.live()) s.look_ahead(*this);
     for (int32_t j = lane; j < piece.length; j += 32) sums[j] = T{};
     gpu::sync32();
-    if (c.live()) run(s, sums, lists.slots + lists.slot_begins[item] + lane);
+    if (c.live()) run(s, sums, lists.slots_of(item, piece) + lane);
     for (int32_t j = lane; j < piece.length; j += 32) c.finish_once(C.data[at + j], sums[j]);
   }
 
@@ -118,7 +139,7 @@ struct SlottedPieces {
       at += batch;
       if (at < produced) return true;
       at = 0;
-      produced = s.produce(A);
+      produced = s.produce(*this);
       return produced > 0;
     };
     const auto load = [&](Term(&terms)[batch]) {

@@ -27,11 +27,19 @@ struct PieceSegment {
 
 /// For piece i: segments begins[i].., one for each entry of the row of A; slots slot_begins[i]..
 struct PieceLists {
+  static constexpr int batch = 8;
   const Piece* pieces;
   const int64_t* begins;
   const int64_t* slot_begins;
   const PieceSegment* segments;
   const uint16_t* slots;
+
+  __device__ Piece piece(int64_t item, const Offsets&) const { return pieces[item]; }
+  template <class Left, class Right>
+  __device__ PieceSegment segment(int64_t item, int32_t k, const Left&, const LeftRow&, const Right&) const {
+    return {gpu::load_once(&segments[begins[item] + k].word)};
+  }
+  __device__ const uint16_t* slots_of(int64_t item, const Piece&) const { return slots + slot_begins[item]; }
 };
 
 /// visits[i] = entries of the row of A of piece i.
