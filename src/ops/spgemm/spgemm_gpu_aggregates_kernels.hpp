@@ -13,6 +13,7 @@ struct alignas(8) ClassEntry {
   int32_t distance;
   uint32_t place;
 };
+inline constexpr int32_t longest_short_row = 32;    // for a thread
 inline constexpr uint32_t last_product = 1u << 31;  // in ClassEntry::place: of its entry of C
 
 /// Where a class's row has its diagonal entry: in A's row, and in C's (the entry to which it adds).
@@ -26,6 +27,11 @@ template <class T>
 struct AsMultiplied {
   static constexpr bool scales = false;
 };
+
+/// Classes' entries lie this far apart: whole lines for a warp that runs along a long row.
+__host__ __device__ constexpr int64_t class_pitch(int32_t longest) {
+  return longest <= longest_short_row ? longest : (longest + 31) / 32 * 32;
+}
 
 /// Elements of shared memory, one in 17 left out: strides of even lengths spread over the banks.
 __host__ __device__ constexpr int32_t spread(int32_t element) { return element + (element >> 4); }
@@ -86,7 +92,7 @@ struct AggregateShortRows {
 
   __device__ void multiply(int64_t i, int32_t of, const T* staged, int32_t at, int32_t length, T* out) const {
     constexpr int batch = 4;
-    const ClassEntry* const entry = entries + static_cast<int64_t>(of) * longest;
+    const ClassEntry* const entry = entries + of * class_pitch(longest);
     [[maybe_unused]] T factor{}, own{};
     [[maybe_unused]] T* diagonal = nullptr;
     if constexpr (Scale::scales) {
@@ -125,18 +131,31 @@ struct AggregateShortRows {
   }
 };
 
+inline constexpr int32_t share_gaps = 16;
+
+/// What a lane sums of a class's row: `count` products from shared memory's `at` on, the entries of C from `entry` on.
+struct alignas(8) ClassShare {
+  uint16_t at, count, entry, product;  // product: the first, in the order of C's columns
+};
+inline constexpr int32_t longest_aggregate_row = 256;  // of A; rows of classes are not longer
+inline constexpr int32_t staged_entries = 704;         // of a warp's rows
+
+/// Where a long row's products lie in shared memory: an odd number apart from the next row's, with room for gaps that
+/// leave lanes' shares at different banks.
+__host__ __device__ constexpr int32_t staged_pitch(int32_t longest) { return (longest + share_gaps) | 1; }
+
 /// For longer rows: a warp runs along each of its rows and leaves the products in shared memory in the order of C's
 /// columns; then each row has so many lanes, each of them a run of C's entries.
 template <class T, class Scale>
 struct AggregateLongRows {
-  static constexpr int threads = 128;
+  static constexpr int threads = 128, blocks_per_sm = sizeof(T) > 8 ? 4 : 7;
   Offsets offsets;
   const T *a, *b;
   Values<T> C;
   const uint16_t* classes;
-  const ClassEntry* entries;  // of each class, in the order of A's row; place: in the order of C's columns
-  const uint32_t* ends;       // of each class: a bit for each product in the order of C's columns: its entry's last
-  const uint32_t* splits;     // of each class and lane: first product | first entry of C << 16; lanes + 1
+  const ClassEntry* entries;  // of each class, in the order of A's row; place: in shared memory
+  const uint32_t* ends;       // of each class and lane: a bit for each product of its share: its entry's last
+  const ClassShare* shares;   // of each class and lane
   const ClassDiagonal* diagonals;
   int64_t rows;
   int32_t longest, longest_c;
@@ -144,12 +163,13 @@ struct AggregateLongRows {
   Scale scale;
 
   struct alignas(16) Slot {
-    int32_t begin, length, entries, at;  // begin: in the warp's run of A; at: in shared memory
+    int32_t row, begin, entries;
+    uint16_t length, at;  // at: elements of shared memory
   };
   __host__ __device__ static int32_t words_of(int32_t longest) { return (longest + 31) / 32; }
   static size_t shared_bytes(int block, int lanes_log2, int32_t longest, int32_t longest_c) {
     const auto rows = static_cast<size_t>(block >> lanes_log2);
-    return rows * (sizeof(Slot) + static_cast<size_t>(longest + longest_c) * sizeof(T));
+    return rows * (sizeof(Slot) + static_cast<size_t>(staged_pitch(longest) + longest_c) * sizeof(T));
   }
 
   __device__ void operator()() const {
@@ -160,8 +180,8 @@ struct AggregateLongRows {
               slots_of_warp = 32 >> lanes_log2;
     Slot* const slots = reinterpret_cast<Slot*>(shared) + warp * slots_of_warp;
     T* const staged = reinterpret_cast<T*>(reinterpret_cast<Slot*>(shared) + warps * slots_of_warp) +
-                      warp * slots_of_warp * (longest + longest_c);
-    T* const sums = staged + slots_of_warp * longest;
+                      warp * slots_of_warp * (staged_pitch(longest) + longest_c);
+    T* const sums = staged + slots_of_warp * staged_pitch(longest);
     const int64_t first = (static_cast<int64_t>(blockIdx.x) * warps + warp) * slots_of_warp, i = first + own_slot;
     if (first >= rows) return;
     const int64_t row = i < rows ? i : rows, next = i < rows ? i + 1 : rows;
@@ -171,10 +191,13 @@ struct AggregateLongRows {
     const auto total_c = static_cast<int32_t>(gpu::shuffle_from(end_c, 31, 32) - from_c);
     const Coefficients<T> c(C);
     if (c.live()) {
-      const int32_t of = i < rows ? classes[i] : 0, at = static_cast<int32_t>(begin - from);
-      if (part == 0) slots[own_slot] = {at, static_cast<int32_t>(end - begin), of * longest, at};
+      const int32_t of = i < rows ? classes[i] : 0, at = own_slot * staged_pitch(longest);
+      if (part == 0)
+        slots[own_slot] = {static_cast<int32_t>(i), static_cast<int32_t>(begin),
+                           of * static_cast<int32_t>(class_pitch(longest)), static_cast<uint16_t>(end - begin),
+                           static_cast<uint16_t>(staged + at - reinterpret_cast<T*>(shared))};
       gpu::sync32();
-      multiply(first, from, slots, slots_of_warp, staged, lane);
+      multiply(slots, slots_of_warp, reinterpret_cast<T*>(shared), lane);
       gpu::sync32();
       if (end > begin) add_up(i, of, begin, part, lanes, staged + at, sums + (begin_c - from_c));
       gpu::sync32();
@@ -182,75 +205,89 @@ struct AggregateLongRows {
     for (int32_t e = lane; e < total_c; e += 32) c.finish(C.data[from_c + e], c.live() ? sums[e] : T{});
   }
 
-  __device__ void multiply(int64_t first, int64_t from, const Slot* slots, int slots_of_warp, T* staged,
-                           int lane) const {
-    constexpr int batch = 4;
-    const T* const run = a + from;
-    const T* const near = b + first;
-    const int32_t chunks = words_of(longest);
-    int32_t chunk = 0;
-    for (int slot = 0; slot < slots_of_warp;) {
-      T x[batch], y[batch];
-      ClassEntry e[batch];
-      int32_t at[batch], of_row[batch];
+  /// Two rows at a time, so that enough loads are under way. Neighbouring rows often have the same columns, as the
+  /// unknowns of a point do: a lane reads B's value again only where its column is another than in the row before.
+  __device__ void multiply(const Slot* slots, int slots_of_warp, T* elements, int lane) const {
+    constexpr int rows_at_once = 2, chunks = sizeof(T) <= 8 ? 3 : 2;
+    static_assert(rows_at_once * longest_aggregate_row <= staged_entries);
+    T y[chunks];
+    int32_t column[chunks];  // that y was read for
 #pragma unroll
-      for (int u = 0; u < batch; ++u) {
-        at[u] = -1;
-        if (slot < slots_of_warp) {
-          const Slot s = slots[slot];
-          const int32_t k = chunk * 32 + lane;
-          of_row[u] = slot;
-          if (k < s.length) {
-            at[u] = s.at;
-            x[u] = gpu::load_once(run + s.begin + k);
-            e[u] = entries[s.entries + k];
-          }
-          if (++chunk == chunks) {
-            chunk = 0;
-            ++slot;
-          }
+    for (int u = 0; u < chunks; ++u) column[u] = -1;
+    for (int slot = 0; slot < slots_of_warp; slot += rows_at_once) {
+      Slot s[rows_at_once];
+#pragma unroll
+      for (int r = 0; r < rows_at_once; ++r) s[r] = slots[slot + r];
+      for (int32_t k = lane; k < longest + lane; k += 32 * chunks) {
+        T x[rows_at_once][chunks];
+        ClassEntry e[rows_at_once][chunks];
+#pragma unroll
+        for (int r = 0; r < rows_at_once; ++r) {
+          const T* const row = a + (s[r].begin + k);
+          const ClassEntry* const entry = entries + (s[r].entries + k);
+#pragma unroll
+          for (int u = 0; u < chunks; ++u)
+            if (k + u * 32 < s[r].length) {
+              x[r][u] = gpu::load_once(row + u * 32);
+              e[r][u] = entry[u * 32];
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < rows_at_once; ++r) {
+#pragma unroll
+          for (int u = 0; u < chunks; ++u)
+            if (k + u * 32 < s[r].length) {
+              const int32_t j = s[r].row + e[r][u].distance;
+              if (j != column[u]) y[u] = b[j];
+              column[u] = j;
+            }
+#pragma unroll
+          for (int u = 0; u < chunks; ++u)
+            if (k + u * 32 < s[r].length) elements[s[r].at + e[r][u].place] = gpu::multiply(x[r][u], y[u]);
         }
       }
-#pragma unroll
-      for (int u = 0; u < batch; ++u)
-        if (at[u] >= 0) y[u] = near[of_row[u] + e[u].distance];
-#pragma unroll
-      for (int u = 0; u < batch; ++u)
-        if (at[u] >= 0) staged[at[u] + static_cast<int32_t>(e[u].place)] = gpu::multiply(x[u], y[u]);
     }
   }
 
   __device__ void add_up([[maybe_unused]] int64_t i, int32_t of, [[maybe_unused]] int64_t begin, int part, int lanes,
                          const T* products, T* out) const {
-    const uint32_t* const split = splits + of * (lanes + 1) + part;
-    const uint32_t low = split[0], high = split[1];
-    const auto stop = static_cast<int32_t>(high & 0xffffu);
-    auto p = static_cast<int32_t>(low & 0xffffu);
-    if (p >= stop) return;
+    const ClassShare share = shares[of * lanes + part];
+    const int32_t count = share.count;
+    if (count == 0) return;
     [[maybe_unused]] T factor{}, own{};
     [[maybe_unused]] T* diagonal = nullptr;
     if constexpr (Scale::scales) {
       const ClassDiagonal d = diagonals[of];
       diagonal = out + d.entry;
       own = b[i];
-      factor = scale.of(i, a[begin + d.place], p == 0);  // one lane begins there
+      factor = scale.of(i, a[begin + d.place], share.product == 0);  // one lane begins there
     }
-    out += low >> 16;
-    const uint32_t* const words = ends + of * words_of(longest);
-    uint32_t bits = words[p >> 5] >> (p & 31);
+    out += share.entry;
+    products += share.at;
+    const uint32_t* const words = ends + (of * lanes + part) * words_of(longest);
+    constexpr int batch = 4;
+    uint32_t bits = 0;
     T sum{};
-    while (p < stop) {
-      sum = gpu::add(sum, products[p]);
-      const bool last = (bits & 1u) != 0;
-      ++p;
-      bits = (p & 31) != 0 ? bits >> 1 : (p < stop ? words[p >> 5] : 0);
-      if (!last) continue;
-      if constexpr (Scale::scales) {
-        sum = gpu::multiply(factor, sum);
-        if (out == diagonal) sum = gpu::add(own, sum);
-      }
-      *out++ = sum;
-      sum = T{};
+    for (int32_t p = 0; p < count; p += batch) {
+      if ((p & 31) == 0) bits = words[p >> 5];
+      T x[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (p + u < count) x[u] = products[p + u];
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (p + u < count) {
+          sum = gpu::add(sum, x[u]);
+          if ((bits >> u & 1u) != 0) {
+            if constexpr (Scale::scales) {
+              sum = gpu::multiply(factor, sum);
+              if (out == diagonal) sum = gpu::add(own, sum);
+            }
+            *out++ = sum;
+            sum = T{};
+          }
+        }
+      bits >>= batch;
     }
   }
 };

@@ -57,7 +57,7 @@ class AggregateProduct {
     const auto bytes = [&](int block) { return F::shared_bytes(block, lanes, longest, longest_c); };
     const int block = block_of(F::threads, bytes);
     go(F{offsets_of(A), a, b, C, classes, of_classes, found_.ends.template as<uint32_t>(),
-         found_.splits.template as<uint32_t>(), diagonals, rows, longest, longest_c, lanes, scale},
+         found_.shares.template as<ClassShare>(), diagonals, rows, longest, longest_c, lanes, scale},
        blocks(rows << lanes, block), block, bytes(block));
   }
 

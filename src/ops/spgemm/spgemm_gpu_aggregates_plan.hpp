@@ -15,7 +15,7 @@ struct AggregatePattern {
   bool missing = false, repeated = false;  // rows of A without and with several diagonal entries
   // Classes of rows.
   int32_t classes = 0, lanes_log2 = 0;
-  Buffer class_of, entries, diagonals, ends, splits;
+  Buffer class_of, entries, diagonals, ends, shares;
   // Without classes: the products of each entry.
   Buffer order, starts, row_of, diagonal, many;
   int64_t many_count = 0;
@@ -26,7 +26,7 @@ struct AggregatePattern {
   int64_t bytes() const {
     size_t sum = 0;
     for (const Buffer* b :
-         {&class_of, &entries, &diagonals, &ends, &splits, &order, &starts, &row_of, &diagonal, &many})
+         {&class_of, &entries, &diagonals, &ends, &shares, &order, &starts, &row_of, &diagonal, &many})
       sum += b->bytes();
     return static_cast<int64_t>(sum);
   }
@@ -141,11 +141,11 @@ class AggregateSymbolic {
     const bool longer = longest > longest_short_row;
     const Buffer counts = array<int32_t>(aggregate_places), columns = array<int32_t>(aggregate_places * longest),
                  columns_at = array<int64_t>(aggregate_places);
-    found_.entries = array<ClassEntry>(int64_t{aggregate_places} * longest);
+    found_.entries = array<ClassEntry>(aggregate_places * class_pitch(longest));
     found_.diagonals = array<ClassDiagonal>(aggregate_places);
     if (longer) {
-      found_.ends = array<uint32_t>(int64_t{aggregate_places} * ((longest + 31) / 32));
-      found_.splits = array<uint32_t>(int64_t{aggregate_places} * ((1 << lanes) + 1));
+      found_.ends = array<uint32_t>((int64_t{aggregate_places} << lanes) * ((longest + 31) / 32));
+      found_.shares = array<ClassShare>(int64_t{aggregate_places} << lanes);
     }
     const DescribeClasses<I> describe{
         A_,
@@ -155,7 +155,7 @@ class AggregateSymbolic {
         lanes,
         {counts.as<int32_t>(), columns.as<int32_t>(), columns_at.as<int64_t>(),
          found_.entries.template as<ClassEntry>(), found_.ends.template as<uint32_t>(),
-         found_.splits.template as<uint32_t>(), found_.diagonals.template as<ClassDiagonal>()}};
+         found_.shares.template as<ClassShare>(), found_.diagonals.template as<ClassDiagonal>()}};
     launch_blocks(queue_, aggregate_places, describe, describe.shared_bytes());
     with_offsets([&]<class O>(O* offsets) {
       scan<O>(ClassLengths<O>{found_.class_of.template as<uint16_t>(), counts.as<int32_t>()},
@@ -163,7 +163,7 @@ class AggregateSymbolic {
     });
     const auto s = read_back<AggregateState>(queue_, state());
     if (s.failed != 0) {
-      for (Buffer* b : {&found_.class_of, &found_.entries, &found_.diagonals, &found_.ends, &found_.splits})
+      for (Buffer* b : {&found_.class_of, &found_.entries, &found_.diagonals, &found_.ends, &found_.shares})
         *b = Buffer();
       return false;
     }

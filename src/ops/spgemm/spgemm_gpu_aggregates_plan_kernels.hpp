@@ -21,9 +21,6 @@ inline constexpr int aggregate_places_log2 = 12;
 inline constexpr int aggregate_places = 1 << aggregate_places_log2;
 inline constexpr int32_t most_aggregate_classes = aggregate_places / 2;
 inline constexpr int32_t rows_of_aggregate_class = 4;  // on average, or classes do not pay
-inline constexpr int32_t longest_aggregate_row = 256;  // of A; rows of classes are not longer
-inline constexpr int32_t longest_short_row = 32;       // for a thread
-inline constexpr int32_t staged_entries = 704;         // of a warp's rows
 
 /// B as its columns, one a row.
 template <class I>
@@ -209,7 +206,8 @@ struct ClassRows {
   int32_t* columns;     // of C's row, relative
   int64_t* columns_at;  // where they begin
   ClassEntry* entries;
-  uint32_t *ends, *splits;  // null for short rows
+  uint32_t* ends;  // null for short rows
+  ClassShare* shares;
   ClassDiagonal* diagonals;
 };
 
@@ -228,6 +226,7 @@ struct DescribeClasses {
   __device__ void operator()() const {
     extern __shared__ char shared[];
     __shared__ int32_t entries, diagonals;
+    __shared__ ClassShare shares[32];
     const unsigned long long word = table.words[blockIdx.x];
     if (word == 0 || *static_cast<volatile int32_t*>(&table.state->failed) != 0) return;
     auto* const meetings = reinterpret_cast<Meeting*>(shared);
@@ -236,10 +235,11 @@ struct DescribeClasses {
     const auto of = static_cast<int32_t>(blockIdx.x);
     const int64_t i = AggregateTable::row_of(word), begin = A.begin(i);
     const auto length = static_cast<int32_t>(A.end(i) - begin), thread = static_cast<int32_t>(threadIdx.x);
-    uint32_t* const ends = to.ends == nullptr ? nullptr : to.ends + of * ((longest + 31) / 32);
+    const int32_t lanes = 1 << lanes_log2, words = (longest + 31) / 32;
+    uint32_t* const ends = to.ends == nullptr ? nullptr : to.ends + of * lanes * words;
     if (thread == 0) entries = diagonals = 0;
     if (ends != nullptr)
-      for (int32_t w = thread; w < (longest + 31) / 32; w += threads) ends[w] = 0;
+      for (int32_t w = thread; w < lanes * words; w += threads) ends[w] = 0;
     const int32_t base = length > 0 ? B.column(static_cast<int64_t>(A.column(begin))) : 0;
     for (int32_t k = thread; k < length; k += threads) {
       const auto j = static_cast<int64_t>(A.column(begin + k));
@@ -264,28 +264,37 @@ struct DescribeClasses {
         entry += column < m.column ? heads[other] : 0;
         last = last && (column != m.column || other <= k);
       }
-      const int64_t row_at = static_cast<int64_t>(of) * longest;
       if (heads[k] != 0) {
-        to.columns[row_at + entry] = m.column;
+        to.columns[static_cast<int64_t>(of) * longest + entry] = m.column;
         starts[entry] = rank;
       }
       if (m.distance == 0) to.diagonals[of] = {k, entry};
-      if (ends == nullptr) {
-        to.entries[row_at + rank] = {m.distance, static_cast<uint32_t>(k) | (last ? last_product : 0)};
-      } else {
-        to.entries[row_at + k] = {m.distance, static_cast<uint32_t>(rank)};
-        if (last) atomicOr(ends + (rank >> 5), 1u << (rank & 31));
-      }
+      const ClassEntry e{m.distance, static_cast<uint32_t>(ends == nullptr ? k : rank) | (last ? last_product : 0)};
+      to.entries[of * class_pitch(longest) + (ends == nullptr ? rank : k)] = e;
     }
     __syncthreads();
-    const int32_t lanes = 1 << lanes_log2;
-    if (ends != nullptr && thread <= lanes) {
-      // The first entry that begins behind an equal share of the products.
-      const int32_t share = thread * length / lanes;
-      int32_t entry = 0;
-      while (entry < entries && starts[entry] < share) ++entry;
-      const int32_t product = entry < entries ? starts[entry] : length;
-      to.splits[of * (lanes + 1) + thread] = static_cast<uint32_t>(product) | static_cast<uint32_t>(entry) << 16;
+    if (ends != nullptr) {
+      if (thread < lanes) {
+        const int32_t first = first_of_share(thread, length, starts, entries),
+                      behind = first_of_share(thread + 1, length, starts, entries);
+        const int32_t product = first < entries ? starts[first] : length;
+        const int32_t stop = behind < entries ? starts[behind] : length;
+        shares[thread] = {static_cast<uint16_t>(product), static_cast<uint16_t>(stop - product),
+                          static_cast<uint16_t>(first), static_cast<uint16_t>(product)};
+      }
+      __syncthreads();
+      if (thread == 0) leave_gaps(shares, lanes, length);
+      __syncthreads();
+      if (thread < lanes) to.shares[of * lanes + thread] = shares[thread];
+      for (int32_t k = thread; k < length; k += threads) {
+        ClassEntry& e = to.entries[of * class_pitch(longest) + k];
+        const auto rank = static_cast<int32_t>(e.place & ~last_product);
+        int32_t lane = 0;
+        while (rank >= shares[lane].product + shares[lane].count) ++lane;
+        const int32_t of_share = rank - shares[lane].product;
+        if ((e.place & last_product) != 0) atomicOr(ends + lane * words + (of_share >> 5), 1u << (of_share & 31));
+        e.place = static_cast<uint32_t>(shares[lane].at + of_share);
+      }
     }
     if (thread != 0) return;
     to.counts[of] = entries;
@@ -293,6 +302,33 @@ struct DescribeClasses {
     atomicMax(&table.state->longest, entries);
     if (diagonals == 0) table.state->missing = 1;
     if (diagonals > 1) table.state->repeated = 1;
+  }
+
+  /// The first entry that begins behind an equal share of the products.
+  __device__ int32_t first_of_share(int32_t lane, int32_t length, const int32_t* starts, int32_t entries) const {
+    const int32_t share = lane * length >> lanes_log2;
+    int32_t entry = 0;
+    while (entry < entries && starts[entry] < share) ++entry;
+    return entry;
+  }
+
+  /// Shares that lanes read in step begin at different residues of 16, the distance of rows being odd: 16 / lanes
+  /// apart.
+  __device__ void leave_gaps(ClassShare* shares, int32_t lanes, int32_t length) const {
+    const int32_t apart = lanes < 16 ? 16 / lanes : 1;
+    int32_t gaps = 0;
+    uint32_t taken = 0;
+    for (int32_t lane = 0; lane < lanes; ++lane) {
+      if ((lane & 15) == 0) taken = 0;
+      if (shares[lane].count == 0) continue;
+      int32_t gap = 0;
+      const auto is_taken = [&](int32_t at) { return at % apart != 0 || (taken >> (at & 15) & 1u) != 0; };
+      while (gap < 16 && is_taken(shares[lane].product + gaps + gap)) ++gap;
+      if (length + gaps + gap <= staged_pitch(longest)) gaps += gap;
+      const int32_t at = shares[lane].product + gaps;
+      taken |= 1u << (at & 15);
+      shares[lane].at = static_cast<uint16_t>(at);
+    }
   }
 };
 
