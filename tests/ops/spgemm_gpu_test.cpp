@@ -289,7 +289,8 @@ TEST_CASE("spgemm: more products than 32-bit offsets count", "[spgemm][gpu][larg
     of_column.cols = of_row.rows = 1;
     of_row.offsets = {0, n};
     of_column.indices.assign(n, 0);
-    for (int64_t i = 0; i <= n; ++i) of_column.offsets.push_back(i);
+    of_column.offsets.assign(1, 0);
+    for (int64_t i = 1; i <= n; ++i) of_column.offsets.push_back(i);
     for (int64_t i = 0; i < n; ++i) of_row.indices.push_back(i);
     std::vector<float> values(n);
     for (int64_t i = 0; i < n; ++i) values[static_cast<size_t>(i)] = static_cast<float>(i % 7 + 1);
