@@ -330,6 +330,38 @@ TEMPLATE_TEST_CASE("spgemm: restrictions to rows of every length around the bord
   }
 }
 
+TEST_CASE("spgemm: restrictions of long rows that hold few columns many times", "[spgemm]") {
+  for (const auto& [device, options] : hosts<double>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    for (const int64_t repeats : {2, 4, 5, 9, 40}) {
+      HostCsr<double> A, B;
+      A.rows = 30;
+      A.cols = B.rows = 90;
+      B.cols = 7;
+      for (int64_t i = 0; i < A.rows; ++i) {
+        for (int64_t k = 0; k < 3; ++k) A.indices.push_back(3 * i + k);
+        A.offsets.push_back(A.nnz());
+      }
+      for (int64_t j = 0; j < B.rows; ++j) {
+        for (int64_t q = 0; q < (j % 5 == 0 ? repeats : 1); ++q)  // in order and not
+          for (const int64_t column : {j % 3, int64_t{5}}) B.indices.push_back(column);
+        if (j % 2 == 0) std::sort(B.indices.begin() + B.offsets.back(), B.indices.end());
+        B.offsets.push_back(B.nnz());
+      }
+      A.values = random_vector<double>(random, A.indices.size());
+      B.values = random_vector<double>(random, B.indices.size());
+      for (const std::string& implementation : implementations(device, "spgemm")) {
+        SpgemmCase<double> c;
+        c.implementation = implementation;
+        INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << c.text());
+        const auto wrong = run_case(ctx, c, A, B, no_mask<double>, random);
+        if (wrong) REQUIRE(*wrong == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("spgemm: Galerkin products of a grid are those of another way to multiply", "[spgemm]") {
   using T = double;
   for (const auto& [device, options] : hosts<T>()) {

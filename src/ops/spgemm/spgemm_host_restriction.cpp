@@ -188,7 +188,7 @@ class RestrictionKernel final : public Kernel {
       __builtin_prefetch(B.indices + next);
   }
 
-  /// `masks`: rows of few columns have masks; false where that takes a row of B that does not ascend.
+  /// `masks`: rows of few columns have masks; false where a row of B does not ascend strictly.
   template <bool masks>
   bool find_rows(const Pattern& A, const Pattern& B, int64_t chunk, Worker& worker, Found& found) const {
     found.laned = masks;
@@ -214,6 +214,8 @@ class RestrictionKernel final : public Kernel {
           found.marks.resize(marks_at);
       }
       if (!masked) m = place_row(row, A, B, worker, found);
+      // Few columns without masks: a long row of B that holds columns twice.
+      if (masks && !masked && m <= laned_columns) return false;
       found.counts.push_back(m);
       found.columns.insert(found.columns.end(), columns, columns + m);
     }
