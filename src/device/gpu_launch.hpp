@@ -102,4 +102,18 @@ inline unsigned blocks_for(int64_t items, int64_t per_block) {
   return static_cast<unsigned>(blocks);
 }
 
+/// A thread an item, in whole blocks.
+template <class F>
+void launch_over(const Queue& queue, int64_t items, const F& f, size_t shared_bytes = 0) {
+  launch(queue, blocks_for(items, F::threads), F::threads, shared_bytes, f);
+}
+
+/// A value from the device's memory, behind what was enqueued; blocks.
+template <class T>
+T read_back(Queue& queue, const void* device) {
+  T value;
+  queue.copy(&value, device, sizeof value);
+  return value;
+}
+
 }  // namespace kkc::gpu

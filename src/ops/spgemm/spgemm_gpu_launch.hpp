@@ -6,22 +6,13 @@
 
 namespace kkc::spgemm::gpu_parts {
 
-template <class X>
-X read_back(Queue& queue, const void* device) {
-  X value;
-  queue.copy(&value, device, sizeof value);
-  queue.synchronize();
-  return value;
-}
+using gpu::launch_over;
+using gpu::read_back;
 
 inline void clear(Queue& queue, const Buffer& buffer) {
   if (buffer.bytes() > 0) gpu::clear_words(queue, buffer.data(), buffer.bytes());
 }
 
-template <class F>
-void launch_over(Queue& queue, int64_t items, const F& f, size_t shared_bytes = 0) {
-  gpu::launch(queue, gpu::blocks_for(items, F::threads), F::threads, shared_bytes, f);
-}
 /// Loads the kernel first where it takes more shared memory than usual.
 template <class F>
 void launch_blocks(Queue& queue, int64_t blocks, const F& f, size_t shared_bytes) {

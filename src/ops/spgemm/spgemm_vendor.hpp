@@ -15,10 +15,8 @@
 namespace kkc::spgemm {
 namespace vendor_parts {
 
-template <class F>
-void launch_over(const Queue& queue, int64_t items, const F& f) {
-  gpu::launch(queue, gpu::blocks_for(items, F::threads), F::threads, 0, f);
-}
+using gpu::launch_over;
+using gpu::read_back;
 
 /// What the patterns tell before a library sees them.
 struct Look {
@@ -49,10 +47,7 @@ bool ascends(const Desc& desc, Queue& queue, const CsrRef& A) {
   constexpr int lanes_log2 = 3;
   launch_over(queue, A.rows << lanes_log2,
               gpu_parts::CheckAscending<I>{gpu_parts::pattern_of<I>(A), lanes_log2, broken.as<int32_t>()});
-  int32_t found = 0;
-  queue.copy(&found, broken.data(), sizeof found);
-  queue.synchronize();
-  return found == 0;
+  return read_back<int32_t>(queue, broken.data()) == 0;
 }
 
 template <class I>

@@ -22,13 +22,8 @@ Buffer device_array(const Desc& desc, int64_t count) {
   return Buffer(desc.memory, Space::device, static_cast<size_t>(count) * sizeof(T));
 }
 
-template <class T>
-T read_back(Queue& queue, const void* device) {
-  T value;
-  queue.copy(&value, device, sizeof value);
-  queue.synchronize();
-  return value;
-}
+using gpu::launch_over;
+using gpu::read_back;
 
 /// Fills device memory with copies of a word.
 struct FillWords {
@@ -68,11 +63,6 @@ class Parts {
  private:
   size_t bytes_ = 0;
 };
-
-template <class F>
-void launch_over(Queue& queue, int64_t items, const F& f, size_t shared_bytes = 0) {
-  gpu::launch(queue, gpu::blocks_for(items, F::threads), F::threads, shared_bytes, f);
-}
 
 // ---- operands ----
 
