@@ -5,7 +5,7 @@
  * Reading guide
  *   1 version and errors  4 memory   7 matrices            10 calls without plan  13 scans, sorts  16 spgemm_jacobi
  *   2 types               5 options  8 matrix files        11 plans               14 matrices      17 spadd
- *   3 contexts            6 views    9 generated matrices  12 spmv                15 spgemm
+ *   3 contexts            6 views    9 generated matrices  12 spmv                15 spgemm       18 sptrsv
  *
  * Conventions, which hold for every function unless its contract says otherwise
  *   - Every function returns a status. 0 is success. 1..99: the call was refused and nothing was changed. 100 and
@@ -120,6 +120,14 @@ enum { KKC_SPACE_HOST = 1, KKC_SPACE_DEVICE = 2, KKC_SPACE_PINNED = 3, KKC_SPACE
 
 typedef int32_t kkc_op_t;
 enum { KKC_OP_NONE = 1, KKC_OP_TRANSPOSE = 2, KKC_OP_CONJUGATE = 3, KKC_OP_HERMITIAN = 4 };
+
+/* Triangle of a matrix: (i, j) with j <= i or with j >= i, whatever op is applied to it afterwards. */
+typedef int32_t kkc_uplo_t;
+enum { KKC_UPLO_LOWER = 1, KKC_UPLO_UPPER = 2 };
+
+/* The triangle's diagonal: as stored, or ones, whatever is stored there. */
+typedef int32_t kkc_diag_t;
+enum { KKC_DIAG_STORED = 1, KKC_DIAG_UNIT = 2 };
 
 typedef int32_t kkc_direction_t;
 enum {
@@ -592,6 +600,37 @@ KKC_API kkc_status_t kkc_spadd_plan(kkc_context_t *ctx, kkc_op_t op_A, const kkc
  * values, beta = 0 never B's. The same bits run to run. Never allocates; on a GPU only enqueues. Since 0.1.0. */
 KKC_API kkc_status_t kkc_spadd_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A, const void *beta,
                                        const kkc_matrix_t *B, kkc_matrix_t *C);
+
+/* ---- 18. sptrsv: op(T) x = alpha b for a triangle T of A ------------------------------------------------------- */
+
+/* Plans the solve for A's pattern. A is square; T is the triangle `uplo` of it, with its diagonal (KKC_DIAG_STORED) or
+ * with ones there (KKC_DIAG_UNIT); entries outside T, and the diagonal under KKC_DIAG_UNIT, are never read. So one
+ * matrix may hold both factors of an incomplete factorization. Rows may be unsorted and hold a column twice: such
+ * entries add up, on the diagonal too. b and x are templates of type, rank 1 (vector) or 2 (rows x vectors), shape,
+ * layout, strides and space; both have A's rows and as many vectors; their data may be NULL. Reads the pattern, never
+ * the values, and checks offsets and indices. May block. kkc_plan_info adds what the implementation found, e.g. levels
+ * and rows per level. Refused: mismatched types, shapes, devices; a row without a diagonal entry under KKC_DIAG_STORED,
+ * with its number (KKC_STATUS_INVALID_ARGUMENT); an implementation that does not take the case, with its reason. Since
+ * 0.1.0. */
+KKC_API kkc_status_t kkc_sptrsv_plan(kkc_context_t *ctx, kkc_op_t op, kkc_uplo_t uplo, kkc_diag_t diag,
+                                     const kkc_matrix_t *A, const kkc_view_t *b, const kkc_view_t *x,
+                                     const kkc_options_t *options, kkc_plan_t **plan);
+
+/* Solves for any A, b, x of the planned pattern, types, shapes, layouts and spaces; new values need no new plan. x may
+ * be b: the same elements at the same places; other overlaps are refused. alpha is of the element type (host memory,
+ * device memory under scalars = device); alpha = 0 gives x = 0 and reads neither A nor b. A diagonal element that is
+ * zero is KKC_STATUS_ZERO_PIVOT with its row, counted from 0: from this call on hosts (the first row), from
+ * kkc_plan_check on GPUs (the first row, and how many); x is then undefined. The same bits run to run unless
+ * kkc_plan_info says otherwise. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that
+ * differs from the plan; KKC_STATUS_WRONG_STATE when values = kept and kkc_sptrsv_set_values has not been called. Never
+ * allocates; blocks on hosts, on a GPU only enqueues. Since 0.1.0. */
+KKC_API kkc_status_t kkc_sptrsv_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A,
+                                        const kkc_view_t *b, kkc_view_t *x);
+
+/* Only with values = kept: takes over A's values; needed before the first execute and after each change. Zeros on the
+ * diagonal are reported by the executes that follow. Never allocates; blocks on hosts, on a GPU only enqueues. Since
+ * 0.1.0. */
+KKC_API kkc_status_t kkc_sptrsv_set_values(kkc_plan_t *plan, const kkc_matrix_t *A);
 
 #ifdef __cplusplus
 }

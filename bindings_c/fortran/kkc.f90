@@ -59,6 +59,10 @@ module kkc
   interface kkc_spadd_execute
     module procedure spadd_execute_f32, spadd_execute_f64, spadd_execute_c64, spadd_execute_c128
   end interface
+  ! call kkc_sptrsv_execute(plan, alpha, A, b, x [, ierr])
+  interface kkc_sptrsv_execute
+    module procedure sptrsv_execute_f32, sptrsv_execute_f64, sptrsv_execute_c64, sptrsv_execute_c128
+  end interface
 
 contains
 
@@ -434,6 +438,50 @@ contains
     a_bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(C))
     b_bytes = coefficient(cmplx(beta, kind=c_double_complex), matrix_scalar(C))
     call report(kkc_spadd_execute_c(plan%handle, c_loc(a_bytes), A%handle, c_loc(b_bytes), B%handle, C%handle), ierr)
+  end subroutine
+
+  subroutine sptrsv_execute_f32(plan, alpha, A, b, x, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    real(c_float), intent(in) :: alpha
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: b, x
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: bytes(16)
+    bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(A))
+    call report(kkc_sptrsv_execute_c(plan%handle, c_loc(bytes), A%handle, b%handle, x%handle), ierr)
+  end subroutine
+
+  subroutine sptrsv_execute_f64(plan, alpha, A, b, x, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    real(c_double), intent(in) :: alpha
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: b, x
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: bytes(16)
+    bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(A))
+    call report(kkc_sptrsv_execute_c(plan%handle, c_loc(bytes), A%handle, b%handle, x%handle), ierr)
+  end subroutine
+
+  subroutine sptrsv_execute_c64(plan, alpha, A, b, x, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    complex(c_float_complex), intent(in) :: alpha
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: b, x
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: bytes(16)
+    bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(A))
+    call report(kkc_sptrsv_execute_c(plan%handle, c_loc(bytes), A%handle, b%handle, x%handle), ierr)
+  end subroutine
+
+  subroutine sptrsv_execute_c128(plan, alpha, A, b, x, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    complex(c_double_complex), intent(in) :: alpha
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: b, x
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int8_t), target :: bytes(16)
+    bytes = coefficient(cmplx(alpha, kind=c_double_complex), matrix_scalar(A))
+    call report(kkc_sptrsv_execute_c(plan%handle, c_loc(bytes), A%handle, b%handle, x%handle), ierr)
   end subroutine
 
   ! What a plan decided, as JSON. kkc_plan_info does the same: both copy the text.

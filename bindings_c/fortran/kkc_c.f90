@@ -56,6 +56,10 @@ module kkc_c
   integer(c_int32_t), parameter :: KKC_OP_TRANSPOSE = 2
   integer(c_int32_t), parameter :: KKC_OP_CONJUGATE = 3
   integer(c_int32_t), parameter :: KKC_OP_HERMITIAN = 4
+  integer(c_int32_t), parameter :: KKC_UPLO_LOWER = 1
+  integer(c_int32_t), parameter :: KKC_UPLO_UPPER = 2
+  integer(c_int32_t), parameter :: KKC_DIAG_STORED = 1
+  integer(c_int32_t), parameter :: KKC_DIAG_UNIT = 2
   integer(c_int32_t), parameter :: KKC_COPY_HOST_TO_DEVICE = 1
   integer(c_int32_t), parameter :: KKC_COPY_DEVICE_TO_HOST = 2
   integer(c_int32_t), parameter :: KKC_COPY_DEVICE_TO_DEVICE = 3
@@ -623,6 +627,24 @@ module kkc_c
     function kkc_spadd_execute_c(plan, alpha, A, beta, B, C) result(res) bind(c, name="kkc_spadd_execute")
       import
       type(c_ptr), value :: plan, alpha, A, beta, B, C
+      integer(c_int32_t) :: res
+    end function
+    function kkc_sptrsv_plan_c(ctx, op, uplo, diag, A, b, x, options, plan) result(res) bind(c, &
+      name="kkc_sptrsv_plan")
+      import
+      type(c_ptr), value :: ctx, A, b, x, options
+      integer(c_int32_t), value :: op, uplo, diag
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_sptrsv_execute_c(plan, alpha, A, b, x) result(res) bind(c, name="kkc_sptrsv_execute")
+      import
+      type(c_ptr), value :: plan, alpha, A, b, x
+      integer(c_int32_t) :: res
+    end function
+    function kkc_sptrsv_set_values_c(plan, A) result(res) bind(c, name="kkc_sptrsv_set_values")
+      import
+      type(c_ptr), value :: plan, A
       integer(c_int32_t) :: res
     end function
   end interface

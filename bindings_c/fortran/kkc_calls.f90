@@ -78,6 +78,9 @@ module kkc_calls
   public :: kkc_spgemm_jacobi_execute
   public :: kkc_spadd_plan
   public :: kkc_spadd_execute
+  public :: kkc_sptrsv_plan
+  public :: kkc_sptrsv_execute
+  public :: kkc_sptrsv_set_values
   interface kkc_view_set_pointer
     module procedure kkc_view_set_pointer_ptr
   end interface
@@ -110,6 +113,9 @@ module kkc_calls
   end interface
   interface kkc_spadd_execute
     module procedure kkc_spadd_execute_ptr
+  end interface
+  interface kkc_sptrsv_execute
+    module procedure kkc_sptrsv_execute_ptr
   end interface
 
 contains
@@ -864,6 +870,40 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_spadd_execute_c(plan%handle, alpha, A%handle, beta, B%handle, C%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_sptrsv_plan(ctx, op, uplo, diag, A, b, x, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    integer(c_int32_t), intent(in) :: op, uplo, diag
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: b, x
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_sptrsv_plan_c(ctx%handle, op, uplo, diag, A%handle, b%handle, x%handle, &
+      address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_sptrsv_execute_ptr(plan, alpha, A, b, x, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(c_ptr), intent(in) :: alpha
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: b, x
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_sptrsv_execute_c(plan%handle, alpha, A%handle, b%handle, x%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_sptrsv_set_values(plan, A, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(in) :: A
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_sptrsv_set_values_c(plan%handle, A%handle)
     call report(status, ierr)
   end subroutine
 

@@ -120,4 +120,16 @@ Op valid_op(int32_t op) {
   return static_cast<Op>(op);
 }
 
+Uplo valid_uplo(int32_t uplo) {
+  require(uplo == KKC_UPLO_LOWER || uplo == KKC_UPLO_UPPER, KKC_STATUS_INVALID_ARGUMENT, "uplo is ", uplo,
+          ", expected KKC_UPLO_LOWER (1) or _UPPER (2)");
+  return static_cast<Uplo>(uplo);
+}
+
+Diag valid_diag(int32_t diag) {
+  require(diag == KKC_DIAG_STORED || diag == KKC_DIAG_UNIT, KKC_STATUS_INVALID_ARGUMENT, "diag is ", diag,
+          ", expected KKC_DIAG_STORED (1) or _UNIT (2)");
+  return static_cast<Diag>(diag);
+}
+
 }  // namespace kkc

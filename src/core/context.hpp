@@ -54,5 +54,7 @@ void tuning_from_json(Context& context, const char* json);
 
 Device valid_device(int32_t device, const char* argument);
 Op valid_op(int32_t op);
+Uplo valid_uplo(int32_t uplo);
+Diag valid_diag(int32_t diag);
 
 }  // namespace kkc

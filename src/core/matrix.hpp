@@ -33,6 +33,8 @@ class Matrix final : public Object {
   const std::shared_ptr<const Memory>& memory() const { return memory_; }
   /// Its pattern may be written: no other matrix or plan shares it.
   bool pattern_is_own() const { return !shared_; }
+  /// Names a pattern that is never written again: the buffer of its offsets; null for any other.
+  std::shared_ptr<const Buffer> shared_offsets() const { return shared_ ? offsets_ : nullptr; }
   void set_pointers(const void* offsets, const void* indices, void* values);
 
   std::string info_text;

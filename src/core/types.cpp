@@ -64,4 +64,8 @@ const char* name(Op op) {
   return "unknown";
 }
 
+const char* name(Uplo uplo) { return uplo == Uplo::lower ? "lower" : "upper"; }
+
+const char* name(Diag diag) { return diag == Diag::stored ? "stored" : "unit"; }
+
 }  // namespace kkc

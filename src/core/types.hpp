@@ -42,6 +42,8 @@ enum class Op : int32_t {
   conjugate = KKC_OP_CONJUGATE,
   hermitian = KKC_OP_HERMITIAN
 };
+enum class Uplo : int32_t { lower = KKC_UPLO_LOWER, upper = KKC_UPLO_UPPER };
+enum class Diag : int32_t { stored = KKC_DIAG_STORED, unit = KKC_DIAG_UNIT };
 
 /// Where a device's own data lie.
 constexpr Space own_space(Device device) { return is_host(device) ? Space::host : Space::device; }
@@ -172,5 +174,7 @@ const char* name(IndexPair);
 const char* name(Layout);
 const char* name(Space);
 const char* name(Op);
+const char* name(Uplo);
+const char* name(Diag);
 
 }  // namespace kkc

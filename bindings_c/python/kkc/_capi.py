@@ -52,6 +52,10 @@ KKC_OP_NONE = 1
 KKC_OP_TRANSPOSE = 2
 KKC_OP_CONJUGATE = 3
 KKC_OP_HERMITIAN = 4
+KKC_UPLO_LOWER = 1
+KKC_UPLO_UPPER = 2
+KKC_DIAG_STORED = 1
+KKC_DIAG_UNIT = 2
 KKC_COPY_HOST_TO_DEVICE = 1
 KKC_COPY_DEVICE_TO_HOST = 2
 KKC_COPY_DEVICE_TO_DEVICE = 3
@@ -156,4 +160,7 @@ PROTOTYPES = {
     "kkc_view_sort_execute": (_i4, [_p, _p, _p, _p, _p]),
     "kkc_spadd_plan": (_i4, [_p, _i4, _p, _i4, _p, _i4, _p, _pp]),
     "kkc_spadd_execute": (_i4, [_p, _p, _p, _p, _p, _p]),
+    "kkc_sptrsv_plan": (_i4, [_p, _i4, _i4, _i4, _p, _p, _p, _p, _pp]),
+    "kkc_sptrsv_execute": (_i4, [_p, _p, _p, _p, _p]),
+    "kkc_sptrsv_set_values": (_i4, [_p, _p]),
 }

@@ -1,0 +1,104 @@
+// levels: one pass over the rows in an order in which each finds what it depends on done, and a counting sort.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "ops/levels/levels.hpp"
+
+namespace kkc::levels {
+
+/// A pattern in host memory; entries count from 0.
+template <class I, class O>
+struct HostPattern {
+  const O* offsets;
+  const I* indices;
+  int64_t rows;
+  O base;
+
+  int64_t begin(int64_t row) const { return static_cast<int64_t>(offsets[row] - base); }
+  int64_t column(int64_t entry) const { return static_cast<int64_t>(indices[entry]) - static_cast<int64_t>(base); }
+};
+
+/// What the search for diagonals learns of some rows.
+struct Diagonals {
+  int64_t missing = std::numeric_limits<int64_t>::max();  // the first row without one
+  bool parted = true;
+};
+
+/// diagonal[row] for rows begin..end-1, as Levels says.
+template <class I, class O>
+Diagonals find_diagonals(const HostPattern<I, O>& A, int64_t begin, int64_t end, O* diagonal) {
+  Diagonals found;
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t from = A.begin(row), to = A.begin(row + 1);
+    int64_t left = from;
+    while (left < to && A.column(left) < row) ++left;
+    int64_t place = left, last = left;  // of the first diagonal entry; entries seen
+    bool ordered = true;
+    if (left < to && A.column(left) == row) last = left + 1;
+    // A loop without branches: rows that are as they should be are by far the most.
+    for (int64_t p = last; p < to; ++p) ordered &= A.column(p) > row;
+    bool present = last > left;
+    if (!ordered) {
+      found.parted = false;
+      for (place = from; place < to && A.column(place) != row;) ++place;
+      present = place < to;
+      if (!present)
+        for (place = from; place < to && A.column(place) < row;) ++place;
+    }
+    if (!present) found.missing = std::min(found.missing, row);
+    diagonal[row] = static_cast<O>(present ? place : ~place);
+  }
+  return found;
+}
+
+/// Levels of the rows; returns how many there are.
+template <class I, class O>
+int64_t find_row_levels(const HostPattern<I, O>& A, Uplo uplo, bool transposed, const O* diagonal, bool parted,
+                        I* level) {
+  const bool lower = uplo == Uplo::lower;
+  const int64_t n = A.rows;
+  int64_t count = 0;
+  const auto each_entry = [&](int64_t row, const auto& f) {
+    if (parted) {
+      const auto d = static_cast<int64_t>(diagonal[row]);
+      const int64_t from = lower ? A.begin(row) : behind_diagonal(d), to = lower ? diagonal_place(d) : A.begin(row + 1);
+      for (int64_t p = from; p < to; ++p) f(A.column(p));
+    } else {
+      for (int64_t p = A.begin(row); p < A.begin(row + 1); ++p) {
+        const int64_t column = A.column(p);
+        if (lower ? column < row : column > row) f(column);
+      }
+    }
+  };
+  if (transposed) std::fill(level, level + n, I{0});
+  const bool ascending = lower != transposed;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t row = ascending ? i : n - 1 - i;
+    if (transposed) {
+      const I mine = level[row], next = mine + 1;
+      each_entry(row, [&](int64_t column) { level[column] = std::max(level[column], next); });
+    } else {
+      I mine = 0;
+      each_entry(row, [&](int64_t column) { mine = std::max(mine, static_cast<I>(level[column] + 1)); });
+      level[row] = mine;
+    }
+    count = std::max<int64_t>(count, level[row] + 1);
+  }
+  return count;
+}
+
+/// Rows by level, ascending inside one.
+template <class I>
+std::vector<int64_t> sort_by_level(const I* level, int64_t rows, int64_t count, I* order) {
+  std::vector<int64_t> starts(static_cast<size_t>(count) + 2, 0);
+  for (int64_t row = 0; row < rows; ++row) ++starts[static_cast<size_t>(level[row]) + 2];
+  for (size_t l = 2; l < starts.size(); ++l) starts[l] += starts[l - 1];
+  for (int64_t row = 0; row < rows; ++row) order[starts[static_cast<size_t>(level[row]) + 1]++] = static_cast<I>(row);
+  starts.pop_back();
+  return starts;
+}
+
+}  // namespace kkc::levels
