@@ -1,8 +1,9 @@
-// spmv, host_balanced: plain CSR, rows dealt to threads in fixed ranges of equal work. Long rows are cut and their
-// pieces added in order, as in Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication", SC'16,
-// section 3. The same bits run to run.
+// spmv, host_balanced: plain CSR in fixed ranges of equal work, several a thread. Long rows are cut and their pieces
+// added in order, as in Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication", SC'16, section
+// 3. The same bits run to run, whichever thread takes a range.
 #pragma once
 
+#include "device/host_shared_parts.hpp"
 #include "ops/spmv/spmv_host_rows.hpp"
 
 namespace kkc::spmv {
@@ -11,100 +12,117 @@ namespace host_balanced_parts {
 
 template <class Dev, class S, class I, class O>
 class BalancedKernel final : public Kernel {
+  using Matrix = HostCsr<S, I, O>;
+
  public:
   BalancedKernel(const Desc& desc, Queue& queue) : conjugate_(conjugates(desc.op)) {
-    const HostCsr<S, I, O> A(desc.A);
-    cuts_ = balanced_cuts(A, parts_for(A, queue), true);
-    pieces_.resize(cuts_.size());
+    const Matrix A(desc.A);
+    cuts_ = balanced_cuts(A, shared_parts_for(A, queue), true);
+    const auto parts = static_cast<int64_t>(cuts_.size()) - 1;
+    turns_ = SharedParts(parts, parts_for(A, queue));
+    pieces_.resize(static_cast<size_t>(parts));
+    find_shared_rows(A);
   }
 
   void execute(Queue& queue, const Args& args) override {
-    const HostCsr<S, I, O> A(args.A);
+    const Matrix A(args.A);
     const Update<S> update(args.alpha, args.beta);
     if (is_zero(update.alpha) || A.nnz == 0) return scale_all<Dev>(queue, args.y, update);
-    const int64_t x_stride = args.x.strides[0];
-    for (int64_t k = 0; k < (args.y.rank == 2 ? args.y.extents[1] : 1); ++k) {
-      const S* x = based(vector_of<S>(args.x, k), A.base, A.nnz, x_stride);
-      S* y = vector_of<S>(args.y, k);
-      if constexpr (is_real<S>) {
-        const auto short_row = [ A, x ](int64_t p, int64_t end) __attribute__((always_inline)) {
-          return row_product::plain_row(A.values, A.indices, x, 1, p, end, false);
-        };
-        if (x_stride != 1)
-          run(
-              queue, A, update, y, args.y.strides[0],
-              [ A, x, x_stride ](int64_t p, int64_t end) __attribute__((always_inline)) {
-                return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, false);
-              });
-        else
-          run(
-              queue, A, update, y, args.y.strides[0],
-              [ A, x, short_row ](int64_t p, int64_t end) __attribute__((always_inline)) {
-                return end - p < 8 ? short_row(p, end) : row_product::long_row(A.values, A.indices, x, p, end);
-              });
-      } else {
-        run(
-            queue, A, update, y, args.y.strides[0],
-            [ A, x, x_stride, conjugate = conjugate_ ](int64_t p, int64_t end) __attribute__((always_inline)) {
-              return row_product::plain_row(A.values, A.indices, x, x_stride, p, end, conjugate);
-            });
-      }
+    const int64_t x_stride = args.x.strides[0], y_stride = args.y.strides[0];
+    const S* x = based(vector_of<S>(args.x, 0), A.base, A.nnz, x_stride);
+    S* y = vector_of<S>(args.y, 0);
+    if constexpr (is_real<S>) {
+      const auto row_times_x = [x](const S* values, const I* indices, int64_t p, int64_t end)
+          __attribute__((always_inline)) {
+        if (end - p >= 8) return row_product::long_row(values, indices, x, p, end);
+        row_product::prefetch_ahead(values + p, indices + p);
+        return row_product::plain_row(values, indices, x, 1, p, end, false);
+      };
+      if (x_stride == 1 && y_stride == 1)
+        return update.overwrite ? multiply<To::contiguous>(queue, A, update, y, 1, row_times_x)
+                                : multiply<To::contiguous_sum>(queue, A, update, y, 1, row_times_x);
     }
+    multiply<To::any>(
+        queue, A, update, y, y_stride,
+        [ x, x_stride, conjugate = conjugate_ ](const S* values, const I* indices, int64_t p, int64_t end)
+            __attribute__((always_inline)) {
+              return row_product::plain_row<8>(values, indices, x, x_stride, p, end, conjugate);
+            });
   }
 
-  void describe(Info& info) const override { info.add("parts", static_cast<int64_t>(cuts_.size()) - 1); }
+  void describe(Info& info) const override { info.add("parts", static_cast<int64_t>(pieces_.size())); }
 
  private:
   /// What a part leaves of rows that it shares with others.
   struct Piece {
     S head{}, tail{};
   };
+  /// A row cut between parts: the tails of parts first..last-1, then the head of `last`.
+  struct SharedRow {
+    int64_t row;
+    size_t first, last;
+  };
 
-  template <class Product>
-  void run(Queue& queue, const HostCsr<S, I, O>& csr, const Update<S>& by, S* y, int64_t y_stride,
-           const Product& row_times_x) {
-    const auto parts = static_cast<int64_t>(cuts_.size()) - 1;
-    host_parts<Dev>(queue, parts, [&](int64_t part) {
-      // Copies that no store to y can change, so that they stay in registers.
-      const HostCsr<S, I, O> A = csr;
-      const Update<S> update = by;
+  /// Where sums go: to y with beta = 0, to y with beta, to y of any stride and beta. Told at compile time, since a row
+  /// of two entries feels every instruction.
+  enum class To { contiguous, contiguous_sum, any };
+
+  template <To to, class Product>
+  void multiply(Queue& queue, const Matrix& csr, const Update<S>& by, S* y, int64_t y_stride,
+                const Product& row_times_x) {
+    turns_.run<Dev>(queue, [&](int64_t number) {
+      // Copies that no store to y can change, so that they stay in registers. Entries count from base here.
+      const O* const offsets = csr.offsets;
+      const S* const values = csr.values - csr.base;
+      const I* const indices = csr.indices - csr.base;
       const Product product = row_times_x;
-      const Cut from = cuts_[static_cast<size_t>(part)], to = cuts_[static_cast<size_t>(part) + 1];
-      Piece& piece = pieces_[static_cast<size_t>(part)];
-      row_product::Stream<S, I> stream(A.indices, A.values, from.entry);
-      int64_t row = from.row, begin = from.entry;
-      if (row < to.row && begin > A.begin(row)) {
-        const int64_t end = A.begin(row + 1);
-        piece.head = product(begin, end);
-        begin = end;
-        ++row;
-      }
-      for (; row < to.row; ++row) {
-        const int64_t end = A.begin(row + 1);
-        if (end - begin < 8 || !is_real<S>) stream.reach(begin, end);
-        update(y[row * y_stride], product(begin, end));
+      const Update<S> update = by;
+      const auto part = static_cast<size_t>(number);
+      int64_t row = cuts_[part].row, begin = cuts_[part].entry + csr.base;
+      const int64_t last_row = cuts_[part + 1].row, last_entry = cuts_[part + 1].entry + csr.base;
+      if (row < last_row && begin > static_cast<int64_t>(offsets[row])) {
+        const auto end = static_cast<int64_t>(offsets[++row]);
+        pieces_[part].head = product(values, indices, begin, end);
         begin = end;
       }
-      if (to.entry > begin) piece.tail = product(begin, to.entry);
+      for (; row < last_row; ++row) {
+        const auto end = static_cast<int64_t>(offsets[row + 1]);
+        const S sum = product(values, indices, begin, end);
+        if constexpr (to == To::contiguous)
+          y[row] = times(update.alpha, sum);
+        else if constexpr (to == To::contiguous_sum)
+          y[row] = plus(times(update.alpha, sum), times(update.beta, y[row]));
+        else
+          update(y[row * y_stride], sum);
+        begin = end;
+      }
+      if (last_entry > begin) pieces_[part].tail = product(values, indices, begin, last_entry);
     });
-    add_pieces(csr, by, y, y_stride);
+    for (const SharedRow& shared : shared_rows_) {
+      S sum{};
+      for (size_t part = shared.first; part < shared.last; ++part) sum = plus(sum, pieces_[part].tail);
+      by(y[shared.row * y_stride], plus(sum, pieces_[shared.last].head));
+    }
   }
 
-  void add_pieces(const HostCsr<S, I, O>& A, const Update<S>& update, S* y, int64_t y_stride) const {
-    S sum{};
-    for (size_t part = 0; part + 1 < cuts_.size(); ++part) {
+  void find_shared_rows(const Matrix& A) {
+    size_t first = pieces_.size();
+    for (size_t part = 0; part < pieces_.size(); ++part) {
       const Cut from = cuts_[part], to = cuts_[part + 1];
       if (from.row < to.row && from.entry > A.begin(from.row)) {
-        update(y[from.row * y_stride], plus(sum, pieces_[part].head));
-        sum = S{};
+        shared_rows_.push_back({from.row, first, part});
+        first = pieces_.size();
       }
-      if (to.row < A.rows && to.entry > std::max(from.entry, A.begin(to.row))) sum = plus(sum, pieces_[part].tail);
+      const bool tail = to.row < A.rows && to.entry > std::max(from.entry, A.begin(to.row));
+      if (tail && first == pieces_.size()) first = part;
     }
   }
 
   bool conjugate_;
   std::vector<Cut> cuts_;
+  SharedParts turns_;
   std::vector<Piece> pieces_;
+  std::vector<SharedRow> shared_rows_;
 };
 
 inline std::string unsupported(const Desc& desc) {

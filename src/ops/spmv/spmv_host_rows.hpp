@@ -135,6 +135,13 @@ int64_t parts_for(const HostCsr<S, I, O>& A, Queue& queue) {
   return std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), (A.rows + A.nnz) / 4096));
 }
 
+/// Parts for threads that take over from each other: several a thread where there is work for them.
+template <class S, class I, class O>
+int64_t shared_parts_for(const HostCsr<S, I, O>& A, Queue& queue) {
+  const int64_t threads = parts_for(A, queue);
+  return threads == 1 ? 1 : std::min<int64_t>(16 * threads, (A.rows + A.nnz) / 4096);
+}
+
 /// Products of a row's entries with x, by kind of element. x is based.
 namespace row_product {
 
@@ -162,6 +169,13 @@ class Stream {
   int64_t next_;
 };
 
+/// The lines of A that follow in a while. Once a row or for eight entries, needed or not: cheaper than to keep count.
+template <class S, class I>
+[[gnu::always_inline]] inline void prefetch_ahead(const S* values, const I* indices) {
+  prefetch(reinterpret_cast<const char*>(values) + value_bytes_ahead);
+  prefetch(reinterpret_cast<const char*>(indices) + index_bytes_ahead);
+}
+
 /// Eight at a time, single loads of x, four sums.
 template <class R, class I>
 [[gnu::always_inline]] inline R long_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end) {
@@ -173,13 +187,11 @@ template <class R, class I>
     d += values[at + 3] * x[indices[at + 3]];
   };
   for (; p + 8 <= end; p += 8) {
-    prefetch(reinterpret_cast<const char*>(values + p) + value_bytes_ahead);
-    prefetch(reinterpret_cast<const char*>(indices + p) + index_bytes_ahead);
+    prefetch_ahead(values + p, indices + p);
     add_four(p);
     add_four(p + 4);
   }
-  prefetch(reinterpret_cast<const char*>(values + p) + value_bytes_ahead);
-  prefetch(reinterpret_cast<const char*>(indices + p) + index_bytes_ahead);
+  prefetch_ahead(values + p, indices + p);
   if (p + 4 <= end) {
     add_four(p);
     p += 4;
@@ -189,25 +201,39 @@ template <class R, class I>
 }
 
 /// Any stride of x; the four products of parts are summed apart, and conjugation is a matter of signs at the end.
-template <class S, class I>
+/// Ahead: lines of A that follow are asked for after so many entries; 0: not at all.
+template <int Ahead = 0, class S, class I>
 [[gnu::always_inline]] inline S plain_row(const S* values, const I* indices, const S* x, int64_t stride, int64_t p,
                                           int64_t end, bool conjugate) {
-  if constexpr (is_real<S>) {
-    S sum = 0;
-    for (; p < end; ++p) sum += values[p] * x[indices[p] * stride];
-    return sum;
-  } else {
-    using R = typename PartType<S>::type;
-    R rr = 0, ii = 0, ri = 0, ir = 0;
-    for (; p < end; ++p) {
+  using R = typename PartType<S>::type;
+  R rr = 0, ii = 0, ri = 0, ir = 0;
+  const auto add_until = [&](int64_t stop) __attribute__((always_inline)) {
+    for (; p < stop; ++p) {
       const S a = values[p], b = x[indices[p] * stride];
-      rr += a.re * b.re;
-      ii += a.im * b.im;
-      ri += a.re * b.im;
-      ir += a.im * b.re;
+      if constexpr (is_real<S>) {
+        rr += a * b;
+      } else {
+        rr += a.re * b.re;
+        ii += a.im * b.im;
+        ri += a.re * b.im;
+        ir += a.im * b.re;
+      }
     }
-    return conjugate ? S{rr + ii, ri - ir} : S{rr - ii, ri + ir};
+  };
+  if constexpr (Ahead == 0) {
+    add_until(end);
+  } else {
+    while (p < end) {
+      prefetch_ahead(values + p, indices + p);
+      for (size_t byte = 64; byte < Ahead * sizeof(S); byte += 64)
+        prefetch(reinterpret_cast<const char*>(values + p) + value_bytes_ahead + byte);
+      add_until(std::min(p + Ahead, end));
+    }
   }
+  if constexpr (is_real<S>)
+    return rr;
+  else
+    return conjugate ? S{rr + ii, ri - ir} : S{rr - ii, ri + ir};
 }
 
 }  // namespace row_product
