@@ -6,6 +6,7 @@
  *   1 version and errors  4 memory   7 matrices            10 calls without plan  13 scans, sorts  16 spgemm_jacobi
  *   2 types               5 options  8 matrix files        11 plans               14 matrices      17 spadd
  *   3 contexts            6 views    9 generated matrices  12 spmv                15 spgemm       18 sptrsv
+ *  19 ilu, ic
  *
  * Conventions, which hold for every function unless its contract says otherwise
  *   - Every function returns a status. 0 is success. 1..99: the call was refused and nothing was changed. 100 and
@@ -624,13 +625,47 @@ KKC_API kkc_status_t kkc_sptrsv_plan(kkc_context_t *ctx, kkc_op_t op, kkc_uplo_t
  * kkc_plan_info says otherwise. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that
  * differs from the plan; KKC_STATUS_WRONG_STATE when values = kept and kkc_sptrsv_set_values has not been called. Never
  * allocates; blocks on hosts, on a GPU only enqueues. Since 0.1.0. */
-KKC_API kkc_status_t kkc_sptrsv_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A,
-                                        const kkc_view_t *b, kkc_view_t *x);
+KKC_API kkc_status_t kkc_sptrsv_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A, const kkc_view_t *b,
+                                        kkc_view_t *x);
 
 /* Only with values = kept: takes over A's values; needed before the first execute and after each change. Zeros on the
  * diagonal are reported by the executes that follow. Never allocates; blocks on hosts, on a GPU only enqueues. Since
  * 0.1.0. */
 KKC_API kkc_status_t kkc_sptrsv_set_values(kkc_plan_t *plan, const kkc_matrix_t *A);
+/* ---- 19. ilu, ic: incomplete factorizations --------------------------------------------------------------------- */
+
+/* Plans A ~ L U on a fixed pattern (A square): finds the pattern of LU, one matrix with L strictly below the diagonal
+ * (its unit diagonal is not stored) and U on and above it: see kkc_plan_output_nnz, _pattern and
+ * kkc_plan_create_output; kkc_sptrsv_plan takes it as lower with a unit diagonal and as upper. Option "level" = 0..255
+ * (default 0): entries up to that level of fill, ILU(k); 0 is A's pattern. A's rows may be unsorted and hold a column
+ * twice (such entries add up); LU's rows ascend strictly. LU is of A's types. Further options: "missing_diagonal" =
+ * refuse|add, for a row of A without a diagonal entry (add: it counts as 0); "shift" = s (real): A + s I is factored;
+ * "pivot_boost" = t >= 0 (real, default 0: none): a pivot of absolute value below t becomes "boost_value" (real, > 0,
+ * default t) times its sign (complex: its phase; 0: +1); "base" = 0|1 of LU (default: A's). Reads the pattern, never
+ * the values; offsets and indices are checked. Blocks. kkc_plan_info adds nnz (of LU) and plan_bytes. Refused: A not
+ * square or without values; a missing diagonal entry, with its row; KKC_STATUS_OVERFLOW where A's index pair cannot
+ * count LU's entries, with the number; an implementation that does not take the case, with its reason. Since 0.1.0. */
+KKC_API kkc_status_t kkc_ilu_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_options_t *options,
+                                  kkc_plan_t **plan);
+
+/* LU's values for any A of the planned pattern and types; LU has the planned pattern, which is not read. A pivot that
+ * is zero is KKC_STATUS_ZERO_PIVOT with its row (counted from 0); an entry of LU that is not finite (a NaN or an
+ * infinity in A, or overflow) is KKC_STATUS_BREAKDOWN with its row: from this call on hosts, from kkc_plan_check on
+ * GPUs (the first such row, and how many; the work always ends). LU's values do not overlap A's. On GPUs c64 and c128
+ * arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from the plan. The same bits run to run.
+ * Never allocates; blocks on hosts, on a GPU only enqueues. Since 0.1.0. */
+KKC_API kkc_status_t kkc_ilu_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *LU);
+
+/* Plans A ~ L L^H on the pattern of A's lower triangle, IC(0): A is symmetric (complex types: hermitian), and only its
+ * diagonal and what lies below are read. The output is L, lower with its diagonal stored; kkc_sptrsv_plan takes it with
+ * op N and H. Options and refusals as for kkc_ilu_plan, without "level"; a pivot here is the square of L's diagonal
+ * entry, and one below t becomes boost_value. Since 0.1.0. */
+KKC_API kkc_status_t kkc_ic_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_options_t *options,
+                                 kkc_plan_t **plan);
+
+/* L's values for any A of the planned pattern and types; the imaginary parts of A's diagonal are not read. A pivot that
+ * is zero or negative is KKC_STATUS_ZERO_PIVOT with its row; otherwise as kkc_ilu_execute. Since 0.1.0. */
+KKC_API kkc_status_t kkc_ic_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *L);
 
 #ifdef __cplusplus
 }

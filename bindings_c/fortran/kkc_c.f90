@@ -647,5 +647,27 @@ module kkc_c
       type(c_ptr), value :: plan, A
       integer(c_int32_t) :: res
     end function
+    function kkc_ilu_plan_c(ctx, A, options, plan) result(res) bind(c, name="kkc_ilu_plan")
+      import
+      type(c_ptr), value :: ctx, A, options
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_ilu_execute_c(plan, A, LU) result(res) bind(c, name="kkc_ilu_execute")
+      import
+      type(c_ptr), value :: plan, A, LU
+      integer(c_int32_t) :: res
+    end function
+    function kkc_ic_plan_c(ctx, A, options, plan) result(res) bind(c, name="kkc_ic_plan")
+      import
+      type(c_ptr), value :: ctx, A, options
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_ic_execute_c(plan, A, L) result(res) bind(c, name="kkc_ic_execute")
+      import
+      type(c_ptr), value :: plan, A, L
+      integer(c_int32_t) :: res
+    end function
   end interface
 end module

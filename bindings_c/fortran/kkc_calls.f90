@@ -81,6 +81,10 @@ module kkc_calls
   public :: kkc_sptrsv_plan
   public :: kkc_sptrsv_execute
   public :: kkc_sptrsv_set_values
+  public :: kkc_ilu_plan
+  public :: kkc_ilu_execute
+  public :: kkc_ic_plan
+  public :: kkc_ic_execute
   interface kkc_view_set_pointer
     module procedure kkc_view_set_pointer_ptr
   end interface
@@ -904,6 +908,46 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_sptrsv_set_values_c(plan%handle, A%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_ilu_plan(ctx, A, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_ilu_plan_c(ctx%handle, A%handle, address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_ilu_execute(plan, A, LU, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(in) :: A, LU
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_ilu_execute_c(plan%handle, A%handle, LU%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_ic_plan(ctx, A, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_ic_plan_c(ctx%handle, A%handle, address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_ic_execute(plan, A, L, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(in) :: A, L
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_ic_execute_c(plan%handle, A%handle, L%handle)
     call report(status, ierr)
   end subroutine
 

@@ -163,4 +163,8 @@ PROTOTYPES = {
     "kkc_sptrsv_plan": (_i4, [_p, _i4, _i4, _i4, _p, _p, _p, _p, _pp]),
     "kkc_sptrsv_execute": (_i4, [_p, _p, _p, _p, _p]),
     "kkc_sptrsv_set_values": (_i4, [_p, _p]),
+    "kkc_ilu_plan": (_i4, [_p, _p, _p, _pp]),
+    "kkc_ilu_execute": (_i4, [_p, _p, _p]),
+    "kkc_ic_plan": (_i4, [_p, _p, _p, _pp]),
+    "kkc_ic_execute": (_i4, [_p, _p, _p]),
 }

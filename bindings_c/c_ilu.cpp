@@ -1,0 +1,28 @@
+// kkc.h section 19: ilu, ic.
+#include "guard.hpp"
+#include "ops/ic/ic_plan.hpp"
+#include "ops/ilu/ilu_plan.hpp"
+
+using namespace kkc;
+
+extern "C" {
+
+kkc_status_t kkc_ilu_plan(kkc_context_t* ctx, const kkc_matrix_t* A, const kkc_options_t* options, kkc_plan_t** plan) {
+  return guard([&] { give(ilu::plan(as<Context>(ctx, "ctx"), *as<Matrix>(A, "A"), *options_or_none(options)), plan); },
+               out(plan, "plan"));
+}
+
+kkc_status_t kkc_ilu_execute(kkc_plan_t* plan, const kkc_matrix_t* A, kkc_matrix_t* LU) {
+  return guard([&] { ilu::execute(*as<Plan>(plan, "plan"), *as<Matrix>(A, "A"), *as<Matrix>(LU, "LU")); });
+}
+
+kkc_status_t kkc_ic_plan(kkc_context_t* ctx, const kkc_matrix_t* A, const kkc_options_t* options, kkc_plan_t** plan) {
+  return guard([&] { give(ic::plan(as<Context>(ctx, "ctx"), *as<Matrix>(A, "A"), *options_or_none(options)), plan); },
+               out(plan, "plan"));
+}
+
+kkc_status_t kkc_ic_execute(kkc_plan_t* plan, const kkc_matrix_t* A, kkc_matrix_t* L) {
+  return guard([&] { ic::execute(*as<Plan>(plan, "plan"), *as<Matrix>(A, "A"), *as<Matrix>(L, "L")); });
+}
+
+}  // extern "C"

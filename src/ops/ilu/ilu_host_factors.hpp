@@ -1,0 +1,100 @@
+// The host_rows of ilu and ic: plan and execute.
+#pragma once
+
+#include <new>
+
+#include "core/dispatch.hpp"
+#include "ilu_host_rows_kernels.hpp"
+
+namespace kkc::ilu::host {
+
+/// Below this many entries threads cost more than they bring.
+inline constexpr int64_t least_entries_of_a_thread = 8192;
+
+template <class E, Form form, class I, class O>
+class RowsKernel final : public Kernel {
+ public:
+  RowsKernel(const Desc& desc, Queue& queue)
+      : factors_(desc.factors),
+        rule_(desc.pivots),
+        programs_(queue, form, lower(desc)),
+        schedule_(HostScheduler::make(
+            queue, lower(desc), std::min<int64_t>(queue.concurrency(), desc.factors.nnz / least_entries_of_a_thread))),
+        threads_(std::make_unique<PerThread[]>(static_cast<size_t>(schedule_.threads()))),
+        buffer_stride_(std::max(programs_.most_vectors(), 1) * program_lanes),
+        buffers_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * buffer_stride_) * sizeof(E)) {}
+
+  void execute(Queue&, const Args& args) override {
+    const FactorRow<E, form, I, O> row{static_cast<const O*>(args.factors.offsets),
+                                       factors_.diagonal->template as<O>(),
+                                       static_cast<const I*>(args.factors.indices),
+                                       ilu_pattern::ValueSource<O>(factors_),
+                                       !factors_.sources && !factors_.positions && !factors_.starts,
+                                       static_cast<const E*>(args.A.values),
+                                       static_cast<E*>(const_cast<void*>(args.factors.values)),
+                                       rule_};
+    for (int64_t t = 0; t < schedule_.threads(); ++t) threads_[static_cast<size_t>(t)].found = {};
+    if (programs_.empty())
+      schedule_.run([&](int64_t t, int64_t i) { row.by_search(i, threads_[static_cast<size_t>(t)].found); });
+    else
+      schedule_.run([&](int64_t t, int64_t i) {
+        row.by_program(i, programs_.of(i), buffers_.template as<E>() + t * buffer_stride_,
+                       threads_[static_cast<size_t>(t)].found);
+      });
+    Breakdown all;
+    for (int64_t t = 0; t < schedule_.threads(); ++t) {
+      const Breakdown& found = threads_[static_cast<size_t>(t)].found;
+      all.count += found.count;
+      if (found.first < all.first) {
+        all.first = found.first;
+        all.first_is_zero = found.first_is_zero;
+      }
+    }
+    refuse(all, form);
+  }
+
+  int64_t plan_bytes() const override {
+    return programs_.bytes() + schedule_.bytes() + static_cast<int64_t>(buffers_.bytes());
+  }
+  void describe(Info& info) const override {
+    info.add("threads", schedule_.threads());
+    info.add("schedule", schedule_.why());
+    info.add("granules", schedule_.granules());
+    info.add("waits", schedule_.waits());
+    info.add("estimated_efficiency", schedule_.efficiency());
+    info.add("programs", programs_.count());
+  }
+
+ private:
+  struct alignas(128) PerThread {
+    Breakdown found;
+  };
+
+  static LowerRows<I, O> lower(const Desc& desc) {
+    return {desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),
+            desc.factors.indices->template as<I>(), desc.A.rows};
+  }
+
+  FactorPattern factors_;
+  Rule<RealPart<E>> rule_;
+  HostPrograms programs_;
+  HostSchedule schedule_;
+  std::unique_ptr<PerThread[]> threads_;
+  int64_t buffer_stride_;
+  Buffer buffers_;
+};
+
+template <Form form>
+std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
+  std::unique_ptr<Kernel> kernel;
+  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
+    using E = Element<typename decltype(scalar)::type>;
+    using P = decltype(pair);
+    kernel = std::make_unique<RowsKernel<E, form, typename P::ordinal, typename P::offset>>(desc, queue);
+  });
+  return kernel;
+}
+
+inline std::string unsupported(const Desc& desc) { return desc.A.rows == 0 ? "there are no rows" : ""; }
+
+}  // namespace kkc::ilu::host

@@ -1,0 +1,220 @@
+// ilu and ic: every implementation on every device against dense loops.
+#include "support/catch.hpp"
+
+#include "support/ilu_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+template <class T>
+FactorCase<T> random_case(Random& random, Form form, kkc_device_t device, const std::string& implementation) {
+  FactorCase<T> c;
+  c.form = form;
+  c.implementation = implementation;
+  std::vector<kkc_index_pair_t> pairs;
+  for (const kkc_index_pair_t pair : all_index_pairs)
+    if (supported(device, name(form), pair, scalar_tag<T>)) pairs.push_back(pair);
+  c.pair = pairs[random() % pairs.size()];
+  c.base_A = static_cast<int32_t>(random() % 2);
+  c.base_F = static_cast<int32_t>(random() % 2);
+  c.level = form == Form::lu && random() % 2 == 0 ? static_cast<int>(random() % 5) : 0;
+  c.shift = random() % 3 == 0 ? 0.5 : 0;
+  c.own_output = random() % 2 == 0;
+  return c;
+}
+
+template <class T>
+void check_case(const Context& ctx, const Visit& visit, const FactorCase<T>& c, const HostCsr<T>& A,
+                int* taken = nullptr) {
+  INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(c.form) << ", " << A.rows
+               << " rows, " << A.nnz() << " entries, pair " << c.pair << " base " << c.base_A
+               << (c.own_output ? " own output " : " ") << c.options());
+  const auto wrong = run_case(ctx, c, A);
+  if (!wrong) return;
+  if (taken != nullptr) ++*taken;
+  REQUIRE(*wrong == "");
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("ilu, ic: every implementation gives factors whose product is A on their pattern", "[ilu][ic]",
+                   float, double, std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  constexpr int64_t sizes[] = {0, 1, 2, 7, 31, 64, 130};
+  for (const Visit& visit : visits())
+    for (const Form form : {Form::lu, Form::cholesky}) {
+      if (!has_kernels<T>(visit.device, name(form))) continue;
+      const Context ctx(visit.device, visit.options);
+      for (const std::string& implementation : implementations(visit.device, name(form))) {
+        Random random(seed());
+        int taken = 0;
+        for (const Shape shape : all_shapes)
+          for (const int64_t n : sizes)
+            check_case(ctx, visit, random_case<T>(random, form, visit.device, implementation),
+                       factorable<T>(random, shape, n, form), &taken);
+        INFO(implementation);
+        CHECK(taken > 0);
+        if (implementation == "reference") CHECK(taken == 63);
+      }
+    }
+}
+
+TEMPLATE_TEST_CASE("ilu, ic: enough rows for every thread and for long chains", "[ilu][ic]", double,
+                   std::complex<float>) {
+  using T = TestType;
+  for (const Visit& visit : visits())
+    for (const Form form : {Form::lu, Form::cholesky}) {
+      if (!has_kernels<T>(visit.device, name(form))) continue;
+      const Context ctx(visit.device, visit.options);
+      Random random(seed());
+      for (const std::string& implementation : implementations(visit.device, name(form)))
+        for (const Shape shape : {Shape::few, Shape::banded, Shape::stencil, Shape::blocks, Shape::power_law})
+          check_case(ctx, visit, random_case<T>(random, form, visit.device, implementation),
+                     factorable<T>(random, shape, random_int(random, 400, 600), form));
+    }
+}
+
+TEST_CASE("ilu: levels of fill reach the complete factors", "[ilu]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "ilu")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const Shape shape : {Shape::few, Shape::stencil, Shape::blocks})
+      for (const int level : {0, 1, 2, 3, 7, 255}) {
+        FactorCase<T> c;
+        c.level = level;
+        const HostCsr<T> A = factorable<T>(random, shape, 90, Form::lu);
+        check_case(ctx, visit, c, A);
+        if (level != 255) continue;
+        // Nothing is left out: the product is A everywhere.
+        const DeviceCsr<T> A_device(ctx, A, c.pair, 0);
+        Plan plan;
+        Matrix LU;
+        ok(plan_factors(Form::lu, ctx, A_device, c.options(), plan.out()));
+        ok(kkc_plan_create_output(plan, LU.out()));
+        CHECK(outcome(Form::lu, ctx, plan, A_device, LU).status == KKC_STATUS_SUCCESS);
+        const DenseEntries F = dense(download<T>(ctx, LU)), D = dense(A);
+        for (int64_t i = 0; i < F.n; ++i)
+          for (int64_t j = 0; j < F.n; ++j) {
+            Wide sum = i <= j ? F.values[F.at(i, j)] : Wide{};
+            for (int64_t k = 0; k < std::min(i, j + 1); ++k) sum += times(F.values[F.at(i, k)], F.values[F.at(k, j)]);
+            REQUIRE(std::abs(sum - D.values[D.at(i, j)]) < 1e-11L);
+          }
+      }
+  }
+}
+
+TEST_CASE("ilu, ic: missing diagonal entries are refused with their row, or added", "[ilu][ic]") {
+  using T = double;
+  for (const Visit& visit : visits())
+    for (const Form form : {Form::lu, Form::cholesky}) {
+      if (!has_kernels<T>(visit.device, name(form))) continue;
+      const Context ctx(visit.device, visit.options);
+      Random random(seed());
+      for (const Shape shape : {Shape::few, Shape::banded, Shape::unsorted_duplicates, Shape::no_entries})
+        for (const int64_t missing : {0, 17, 59}) {
+          const HostCsr<T> A = factorable<T>(random, shape, 60, form, missing);
+          const DeviceCsr<T> A_device(ctx, A, KKC_INDEX_32_32, 1);
+          Plan plan;
+          CHECK(plan_factors(form, ctx, A_device, "{}", plan.out()) == KKC_STATUS_INVALID_ARGUMENT);
+          CHECK_THAT(kkc_last_error(), Catch::Contains("no diagonal entry in row " + std::to_string(missing) + " "));
+          FactorCase<T> c;
+          c.form = form;
+          c.base_A = 1;
+          c.shift = 100;  // the row's pivot has nothing else
+          c.further = R"(, "missing_diagonal": "add")";
+          for (const int level : {0, 1}) {
+            c.level = form == Form::lu ? level : 0;
+            check_case(ctx, visit, c, A);
+          }
+        }
+    }
+}
+
+TEST_CASE("ilu, ic: zero pivots and numbers that are not finite are told with their row", "[ilu][ic]") {
+  using T = double;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  for (const Visit& visit : visits())
+    for (const Form form : {Form::lu, Form::cholesky}) {
+      if (!has_kernels<T>(visit.device, name(form))) continue;
+      const Context ctx(visit.device, visit.options);
+      for (const std::string& implementation : implementations(visit.device, name(form))) {
+        INFO(name(visit.device) << ' ' << visit.options << ' ' << name(form) << ' ' << implementation);
+        Random random(seed());
+        const HostCsr<T> A = factorable<T>(random, Shape::stencil, 600, form);
+        DeviceCsr<T> A_device(ctx, A, KKC_INDEX_32_32, 0);
+        const std::string named = R"({"implementation": ")" + implementation + "\"";
+        Plan plan;
+        Matrix F;
+        if (plan_factors(form, ctx, A_device, named + "}", plan.out()) != KKC_STATUS_SUCCESS) continue;
+        ok(kkc_plan_create_output(plan, F.out()));
+        const auto told = [&](int64_t row, int64_t column, double value, kkc_plan_t* with) {
+          std::vector<T> values = A.values;
+          for (auto p = static_cast<size_t>(A.offsets[static_cast<size_t>(row)]);
+               p < static_cast<size_t>(A.offsets[static_cast<size_t>(row) + 1]); ++p)
+            if (column < 0)  // the whole row
+              values[p] = value;
+            else if (A.indices[p] == column)
+              values[p] = value;
+          A_device.values().set(values);
+          return outcome(form, ctx, with, A_device, F);
+        };
+        const auto check_told = [&](const Outcome& end, kkc_status_t status, int64_t row) {
+          CHECK(end.status == status);
+          if (is_gpu(visit.device))
+            CHECK(end.row == row);
+          else
+            CHECK_THAT(end.sentence, Catch::Contains("row " + std::to_string(row) + " "));
+        };
+        for (const int64_t row : {0, 1, 58, 599}) {
+          check_told(told(row, -1, 0.0, plan), KKC_STATUS_ZERO_PIVOT, row);
+          check_told(told(row, row, nan, plan), KKC_STATUS_BREAKDOWN, row);
+          check_told(told(row, row, infinity, plan), KKC_STATUS_BREAKDOWN, row);
+          if (row > 0) check_told(told(row, row - 1, nan, plan), KKC_STATUS_BREAKDOWN, row);
+        }
+        if (form == Form::cholesky) check_told(told(77, 77, -5.0, plan), KKC_STATUS_ZERO_PIVOT, 77);
+        // A failure leaves nothing behind.
+        CHECK(told(0, 599, 0.0, plan).status == KKC_STATUS_SUCCESS);
+        CHECK(wrong_residual(dense(A), download<T>(ctx, F), form, 0) == "");
+
+        Plan boosting;
+        ok(plan_factors(form, ctx, A_device, named + R"(, "pivot_boost": 1e-8, "boost_value": 0.25})", boosting.out()));
+        CHECK(told(0, -1, 0.0, boosting).status == KKC_STATUS_SUCCESS);
+        CHECK(download<T>(ctx, F).values[0] == (form == Form::lu ? 0.25 : 0.5));
+        CHECK(told(58, -1, 0.0, boosting).status == KKC_STATUS_SUCCESS);
+        check_told(told(58, 58, nan, boosting), KKC_STATUS_BREAKDOWN, 58);
+        if (form == Form::lu) {
+          CHECK(told(0, 0, -1e-9, boosting).status == KKC_STATUS_SUCCESS);
+          CHECK(download<T>(ctx, F).values[0] == -0.25);
+        }
+      }
+    }
+}
+
+TEST_CASE("ilu: complex pivots keep their phase when they are boosted", "[ilu]") {
+  using T = std::complex<double>;
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "ilu")) continue;
+    const Context ctx(visit.device, visit.options);
+    HostCsr<T> A;
+    A.rows = A.cols = 2;
+    A.offsets = {0, 1, 2};
+    A.indices = {0, 1};
+    A.values = {T(3e-10, -4e-10), T(0, 1)};
+    const DeviceCsr<T> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    for (const std::string& implementation : implementations(visit.device, "ilu")) {
+      Plan plan;
+      Matrix F;
+      ok(plan_factors(Form::lu, ctx, A_device,
+                      R"({"pivot_boost": 1e-8, "boost_value": 5, "implementation": ")" + implementation + "\"}",
+                      plan.out()));
+      ok(kkc_plan_create_output(plan, F.out()));
+      CHECK(outcome(Form::lu, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+      const HostCsr<T> got = download<T>(ctx, F);
+      CHECK(std::abs(got.values[0] - T(3, -4)) < 1e-14);
+      CHECK(got.values[1] == T(0, 1));
+    }
+  }
+}
