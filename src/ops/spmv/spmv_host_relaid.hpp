@@ -4,6 +4,7 @@
 // The same bits run to run.
 #pragma once
 
+#include "device/host_shared_parts.hpp"
 #include "ops/spmv/spmv_host_groups.hpp"
 
 namespace kkc::spmv {
@@ -80,9 +81,10 @@ class RelaidKernel final : public Kernel {
  public:
   RelaidKernel(const Desc& desc, Queue& queue) : sign_(conjugates(desc.op) ? -1 : 1) {
     const Matrix A(desc.A);
-    const int64_t parts = parts_for(A, queue);
+    const int64_t parts = shared_parts_for(A, queue);
     const std::vector<int64_t> cuts = group_cuts(A, parts);
     parts_.resize(static_cast<size_t>(parts));
+    turns_ = SharedParts(parts, parts_for(A, queue));
     host_parts_checked<Dev>(queue, parts, [&](int64_t p) {
       Part& part = parts_[static_cast<size_t>(p)];
       for (const GroupRun& run : find_runs(A, cuts[static_cast<size_t>(p)], cuts[static_cast<size_t>(p) + 1]))
@@ -97,23 +99,22 @@ class RelaidKernel final : public Kernel {
     }
     values_ = Buffer(desc.memory, Space::host, static_cast<size_t>(values_count_) * sizeof(S));
     columns_ = Buffer(desc.memory, Space::host, static_cast<size_t>(columns_count_) * sizeof(I));
-    host_parts<Dev>(queue, parts, [&](int64_t p) {
+    turns_.run<Dev>(queue, [&](int64_t p) {
       Part& part = parts_[static_cast<size_t>(p)];
       for (StoredRun& run : part.runs) {
         run.values += part.values_begin;
         run.columns += part.columns_begin;
         fill_columns(A, run);
       }
-      // First touch by the thread that will read.
-      std::fill_n(values_.as<S>() + part.values_begin, part.values, S{});
     });
   }
 
   bool keeps_values() const override { return true; }
 
+  /// The first call is the first touch too, by the threads that will mostly read.
   void set_values(Queue& queue, const CsrRef& source) override {
     const Matrix A(source);
-    host_parts<Dev>(queue, static_cast<int64_t>(parts_.size()), [&](int64_t p) {
+    turns_.run<Dev>(queue, [&](int64_t p) {
       for (const StoredRun& run : parts_[static_cast<size_t>(p)].runs) fill_values(A, run);
     });
   }
@@ -124,7 +125,7 @@ class RelaidKernel final : public Kernel {
     const S* x = vector_of<S>(args.x, 0);
     S* y = vector_of<S>(args.y, 0);
     const int64_t y_stride = args.y.strides[0];
-    host_parts<Dev>(queue, static_cast<int64_t>(parts_.size()), [&](int64_t p) {
+    turns_.run<Dev>(queue, [&](int64_t p) {
       for (const StoredRun& run : parts_[static_cast<size_t>(p)].runs) switch (run.form) {
           case Form::relative: multiply_relative(run, update, x, y, y_stride); break;
           case Form::lanes: multiply_lanes(run, update, x, y, y_stride); break;
@@ -226,18 +227,10 @@ class RelaidKernel final : public Kernel {
 
   static void store_group(const Eight<S>& sum, const Update<S>& update, S* y, int64_t y_stride) {
     if constexpr (is_real<S>) {
-      if (y_stride == 1) {
-        Pack<R, 8> result = sum.re * update.alpha;
-        if (!update.overwrite) {
-          Pack<R, 8> old;
-          load(old, y);
-          result += old * update.beta;
-        }
-        store(result, y);
-        return;
-      }
+      update_packed(update, sum.re, y, y_stride);
+    } else {
+      for (int r = 0; r < 8; ++r) update(y[r * y_stride], sum.lane(r));
     }
-    for (int r = 0; r < 8; ++r) update(y[r * y_stride], sum.lane(r));
   }
 
   void multiply_relative(const StoredRun& run, const Update<S>& update, const S* x, S* y, int64_t y_stride) const {
@@ -301,6 +294,7 @@ class RelaidKernel final : public Kernel {
 
   R sign_;
   std::vector<Part> parts_;
+  SharedParts turns_;
   int64_t values_count_ = 0, columns_count_ = 0;
   Buffer values_, columns_;
 };

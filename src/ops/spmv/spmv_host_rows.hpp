@@ -76,6 +76,23 @@ struct Update {
   void scale(S& y) const { y = overwrite ? S{} : times(beta, y); }
 };
 
+/// The update of eight elements of y.
+template <class R>
+[[gnu::always_inline]] inline void update_packed(const Update<R>& update, const Pack<R, 8>& sums, R* y,
+                                                 int64_t y_stride) {
+  if (y_stride != 1) {
+    for (int i = 0; i < 8; ++i) update(y[i * y_stride], sums[i]);
+    return;
+  }
+  Pack<R, 8> result = sums * update.alpha;
+  if (!update.overwrite) {
+    Pack<R, 8> old;
+    load(old, y);
+    result += old * update.beta;
+  }
+  store(result, y);
+}
+
 /// Vector `k` of a vector or multi-vector.
 template <class S>
 S* vector_of(const DenseRef& v, int64_t k) {
@@ -235,6 +252,56 @@ template <int Ahead = 0, class S, class I>
   else
     return conjugate ? S{rr + ii, ri - ir} : S{rr - ii, ri + ir};
 }
+
+/// A row of `length` entries from `values` and `indices` on, contiguous x.
+template <class S, class I>
+[[gnu::always_inline]] inline S any_row(const S* values, const I* indices, const S* x, int64_t length, bool conjugate) {
+  if constexpr (is_real<S>)
+    if (length >= 8) return long_row(values, indices, x, int64_t{0}, length);
+  return plain_row<8>(values, indices, x, 1, 0, length, conjugate);
+}
+
+/// x of eight real or four complex entries, as numbers one after the other.
+template <class R, class I>
+[[gnu::always_inline]] inline void gather_entries(Pack<R, 8>& to, const R* x, const I* i) {
+  gather<R>(to, x, i);
+}
+template <class R, class I>
+[[gnu::always_inline]] inline void gather_entries(Pack<R, 8>& to, const Parts<R>* x, const I* i) {
+  const Parts<R> a = x[i[0]], b = x[i[1]], c = x[i[2]], d = x[i[3]];
+  to = Pack<R, 8>{a.re, a.im, b.re, b.im, c.re, c.im, d.re, d.im};
+}
+
+/// A row's sum by vectors of eight numbers. Complex: the products of like parts, and of unlike parts, side by side.
+template <class S>
+struct RowSum {
+  Pack<S, 8> sums{};
+  S rest = 0;
+  void add(const Pack<S, 8>& values, const Pack<S, 8>& x) { sums += values * x; }
+  void add_one(S value, S x) { rest += value * x; }
+  S total(bool) const { return sum_of<S>(sums) + rest; }
+};
+template <class R>
+struct RowSum<Parts<R>> {
+  Pack<R, 8> like{}, unlike{};
+  R rr = 0, ii = 0, ri = 0, ir = 0;
+  void add(const Pack<R, 8>& values, const Pack<R, 8>& x) {
+    like += values * x;
+    unlike += values * __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+  }
+  void add_one(Parts<R> a, Parts<R> b) {
+    rr += a.re * b.re;
+    ii += a.im * b.im;
+    ri += a.re * b.im;
+    ir += a.im * b.re;
+  }
+  Parts<R> total(bool conjugate) const {
+    const auto even = [](const Pack<R, 8>& v) { return (v[0] + v[2]) + (v[4] + v[6]); };
+    const auto odd = [](const Pack<R, 8>& v) { return (v[1] + v[3]) + (v[5] + v[7]); };
+    const R re_re = rr + even(like), im_im = ii + odd(like), re_im = ri + even(unlike), im_re = ir + odd(unlike);
+    return conjugate ? Parts<R>{re_re + im_im, re_im - im_re} : Parts<R>{re_re - im_im, re_im + im_re};
+  }
+};
 
 }  // namespace row_product
 

@@ -1,11 +1,13 @@
 // spmv, host_shared_columns: neighbouring rows with the same columns, as several unknowns at a grid point have, are
-// multiplied together: their indices and x are read once for all (supervariables: Duff, Reid, "Exploiting zeros on the
-// diagonal in the direct solution of indefinite sparse symmetric linear systems", ACM TOMS 22(2), 1996; i-nodes in
-// PETSc). Values stay in the matrix's own order. The same bits run to run.
+// multiplied together: x is read once for all, and one list of columns, which the plan copies (supervariables: Duff,
+// Reid, "Exploiting zeros on the diagonal in the direct solution of indefinite sparse symmetric linear systems", ACM
+// TOMS 22(2), 1996; i-nodes in PETSc). Values stay in the matrix's own order. The same bits run to run.
 #pragma once
 
 #include <cstring>
+#include <utility>
 
+#include "device/host_shared_parts.hpp"
 #include "ops/spmv/spmv_host_rows.hpp"
 
 namespace kkc::spmv {
@@ -38,45 +40,60 @@ inline double shared_share(const CsrRef& matrix) {
 
 template <class Dev, class S, class I, class O>
 class SharedColumnsKernel final : public Kernel {
+  using Matrix = HostCsr<S, I, O>;
+  using R = typename PartType<S>::type;
+  static constexpr int64_t step = is_real<S> ? 8 : 4;  // entries of a vector
+  static constexpr int64_t bytes_ahead = 8192;
+
  public:
   SharedColumnsKernel(const Desc& desc, Queue& queue) : conjugate_(conjugates(desc.op)) {
-    const HostCsr<S, I, O> A(desc.A);
-    const std::vector<Cut> cuts = balanced_cuts(A, parts_for(A, queue), false);
+    const Matrix A(desc.A);
+    const std::vector<Cut> cuts = balanced_cuts(A, shared_parts_for(A, queue), false);
     parts_.resize(cuts.size() - 1);
+    turns_ = SharedParts(static_cast<int64_t>(parts_.size()), parts_for(A, queue));
     host_parts_checked<Dev>(queue, static_cast<int64_t>(parts_.size()), [&](int64_t p) {
       Part& part = parts_[static_cast<size_t>(p)];
       part.row = cuts[static_cast<size_t>(p)].row;
-      const int64_t end = cuts[static_cast<size_t>(p) + 1].row;
-      for (int64_t row = part.row; row < end;) {
-        int64_t rows = 1;
-        while (rows < most_together && row + rows < end && same_columns(A, row + rows - 1)) ++rows;
-        part.together.push_back(static_cast<uint8_t>(rows));
+      find_groups(A, part, cuts[static_cast<size_t>(p) + 1].row);
+    });
+    int64_t columns = 0;
+    for (Part& part : parts_) columns += std::exchange(part.columns, columns);
+    columns_ = Buffer(desc.memory, Space::host, static_cast<size_t>(columns) * sizeof(I));
+    turns_.run<Dev>(queue, [&](int64_t p) {
+      const Part& part = parts_[static_cast<size_t>(p)];
+      I* to = columns_.template as<I>() + part.columns;
+      int64_t row = part.row;
+      for (const uint8_t rows : part.together) {
+        for (int64_t entry = A.begin(row); entry < A.begin(row + 1); ++entry) *to++ = static_cast<I>(A.column(entry));
         row += rows;
       }
     });
   }
 
   void execute(Queue& queue, const Args& args) override {
-    const HostCsr<S, I, O> csr(args.A);
+    const Matrix csr(args.A);
     const Update<S> by(args.alpha, args.beta);
     if (is_zero(by.alpha)) return scale_all<Dev>(queue, args.y, by);
-    const S* x = based(vector_of<S>(args.x, 0), csr.base, csr.nnz);
+    const S* x = vector_of<S>(args.x, 0);
     S* y = vector_of<S>(args.y, 0);
     const int64_t y_stride = args.y.strides[0];
-    host_parts<Dev>(queue, static_cast<int64_t>(parts_.size()), [&](int64_t p) {
-      const HostCsr<S, I, O> A = csr;
+    turns_.run<Dev>(queue, [&](int64_t p) {
+      const Matrix A = csr;
       const Update<S> update = by;
       const Part& part = parts_[static_cast<size_t>(p)];
+      const I* columns = columns_.template as<I>() + part.columns;
       int64_t row = part.row;
       for (const uint8_t rows : part.together) {
         const int64_t begin = A.begin(row), length = A.begin(row + 1) - begin;
+        const S* values = A.values + begin;
         S* to = y + row * y_stride;
         switch (rows) {
-          case 2: multiply<2>(A, x, begin, length, update, to, y_stride); break;
-          case 3: multiply<3>(A, x, begin, length, update, to, y_stride); break;
-          case 4: multiply<4>(A, x, begin, length, update, to, y_stride); break;
-          default: multiply_alone(A, x, begin, length, update, *to);
+          case 1: multiply<1>(values, columns, x, length, update, to, y_stride); break;
+          case 2: multiply<2>(values, columns, x, length, update, to, y_stride); break;
+          case 3: multiply<3>(values, columns, x, length, update, to, y_stride); break;
+          default: multiply<4>(values, columns, x, length, update, to, y_stride);
         }
+        columns += length;
         row += rows;
       }
     });
@@ -87,81 +104,55 @@ class SharedColumnsKernel final : public Kernel {
     for (const Part& part : parts_) groups += static_cast<int64_t>(part.together.size());
     info.add("parts", static_cast<int64_t>(parts_.size()));
     info.add("groups_of_rows", groups);
+    info.add("index_bytes", static_cast<int64_t>(columns_.bytes()));
   }
 
  private:
   struct Part {
     int64_t row;
+    int64_t columns = 0;            // how many, then where they begin
     std::vector<uint8_t> together;  // rows of each group
   };
 
-  [[gnu::always_inline]] void multiply_alone(const HostCsr<S, I, O>& A, const S* x, int64_t begin, int64_t length,
-                                             const Update<S>& update, S& y) const {
-    if constexpr (is_real<S>)
-      update(y, row_product::long_row(A.values, A.indices, x, begin, begin + length));
-    else
-      update(y, row_product::plain_row(A.values, A.indices, x, 1, begin, begin + length, conjugate_));
+  static void find_groups(const Matrix& A, Part& part, int64_t end) {
+    for (int64_t row = part.row; row < end;) {
+      int64_t rows = 1;
+      while (rows < most_together && row + rows < end && same_columns(A, row + rows - 1)) ++rows;
+      part.together.push_back(static_cast<uint8_t>(rows));
+      part.columns += A.begin(row + 1) - A.begin(row);
+      row += rows;
+    }
   }
 
+  /// Rows of `length` entries that lie one after the other. Memory is asked for in its own order, although the rows are
+  /// read side by side.
   template <int Rows>
-  [[gnu::always_inline]] void multiply(const HostCsr<S, I, O>& A, const S* x, int64_t begin, int64_t length,
+  [[gnu::always_inline]] void multiply(const S* values, const I* columns, const S* x, int64_t length,
                                        const Update<S>& update, S* y, int64_t y_stride) const {
-    if constexpr (is_real<S>)
-      multiply_real<Rows>(A.values + begin, A.indices + begin, x, length, update, y, y_stride);
-    else
-      multiply_complex<Rows>(A.values + begin, A.indices + begin, x, length, update, y, y_stride);
-  }
-
-  template <int Rows>
-  [[gnu::always_inline]] static void multiply_real(const S* values, const I* indices, const S* x, int64_t length,
-                                                   const Update<S>& update, S* y, int64_t y_stride) {
-    Pack<S, 4> sums[Rows] = {}, v, w;
+    const char* ahead = reinterpret_cast<const char*>(values) + bytes_ahead;
+    row_product::RowSum<S> sums[Rows] = {};
+    Pack<R, 8> v, w;
     int64_t i = 0;
-    for (; i + 8 <= length; i += 8) {
-      prefetch(reinterpret_cast<const char*>(indices + i) + row_product::index_bytes_ahead);
-      for (int r = 0; r < Rows; ++r)
-        prefetch(reinterpret_cast<const char*>(values + r * length + i) + row_product::value_bytes_ahead);
-      for (int half = 0; half < 8; half += 4) {
-        pick<S>(w, x, indices + i + half);
-        for (int r = 0; r < Rows; ++r) {
-          load(v, values + r * length + i + half);
-          sums[r] += v * w;
-        }
-      }
-    }
-    S rest[Rows] = {};
-    for (; i < length; ++i)
-      for (int r = 0; r < Rows; ++r) rest[r] += values[r * length + i] * x[indices[i]];
-    for (int r = 0; r < Rows; ++r) update(y[r * y_stride], sum_of<S>(sums[r]) + rest[r]);
-  }
-
-  /// Sums of the real and of the imaginary parts of A times x: conjugation is a matter of signs at the end.
-  template <int Rows>
-  [[gnu::always_inline]] void multiply_complex(const S* values, const I* indices, const S* x, int64_t length,
-                                               const Update<S>& update, S* y, int64_t y_stride) const {
-    S by_re[Rows] = {}, by_im[Rows] = {};
-    for (int64_t i = 0; i < length; ++i) {
-      if (i % 4 == 0) {
-        prefetch(reinterpret_cast<const char*>(indices + i) + row_product::index_bytes_ahead);
-        for (int r = 0; r < Rows; ++r)
-          prefetch(reinterpret_cast<const char*>(values + r * length + i) + row_product::value_bytes_ahead);
-      }
-      const S w = x[indices[i]];
+    for (; i + step <= length; i += step) {
+      prefetch(reinterpret_cast<const char*>(columns + i) + row_product::index_bytes_ahead);
+      row_product::gather_entries(w, x, columns + i);
       for (int r = 0; r < Rows; ++r) {
-        const S v = values[r * length + i];
-        by_re[r].re += v.re * w.re;
-        by_re[r].im += v.re * w.im;
-        by_im[r].re += v.im * w.re;
-        by_im[r].im += v.im * w.im;
+        prefetch(ahead);
+        ahead += step * sizeof(S);
+        load(v, reinterpret_cast<const R*>(values + r * length + i));
+        sums[r].add(v, w);
       }
     }
-    for (int r = 0; r < Rows; ++r)
-      update(y[r * y_stride], conjugate_ ? S{by_re[r].re + by_im[r].im, by_re[r].im - by_im[r].re}
-                                         : S{by_re[r].re - by_im[r].im, by_re[r].im + by_im[r].re});
+    prefetch(ahead);
+    for (; i < length; ++i)
+      for (int r = 0; r < Rows; ++r) sums[r].add_one(values[r * length + i], x[columns[i]]);
+    for (int r = 0; r < Rows; ++r) update(y[r * y_stride], sums[r].total(conjugate_));
   }
 
   bool conjugate_;
   std::vector<Part> parts_;
+  SharedParts turns_;
+  Buffer columns_;
 };
 
 inline std::string unsupported(const Desc& desc) {
