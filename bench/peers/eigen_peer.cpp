@@ -154,6 +154,44 @@ TwoPhases addition(const SpaddProblem& p) {
   return {"", nullptr, run, fetch};
 }
 
+/// Substitution by one thread, in place on a copy of b.
+template <class T, class I, int Order>
+Entrant triangular(const SptrsvProblem& p) {
+  using Sparse = Eigen::Map<const Eigen::SparseMatrix<T, Eigen::RowMajor, I>>;
+  using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
+  const auto run = [p] {
+    const Sparse A(p.rows, p.rows, p.nnz, static_cast<const I*>(p.offsets), static_cast<const I*>(p.indices),
+                   static_cast<const T*>(p.values));
+    const auto solve = [&](auto&& x) {
+      if (p.op == KKC_OP_NONE && p.lower)
+        A.template triangularView<Eigen::Lower>().solveInPlace(x);
+      else if (p.op == KKC_OP_NONE)
+        A.template triangularView<Eigen::Upper>().solveInPlace(x);
+      else if (p.lower)
+        A.transpose().template triangularView<Eigen::Upper>().solveInPlace(x);
+      else
+        A.transpose().template triangularView<Eigen::Lower>().solveInPlace(x);
+    };
+    if (p.vectors == 1) {
+      using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+      Eigen::Map<Vector> x(static_cast<T*>(p.x), p.rows);
+      x = Eigen::Map<const Vector>(static_cast<const T*>(p.b), p.rows);
+      solve(x);
+    } else {
+      Eigen::Map<Dense> x(static_cast<T*>(p.x), p.rows, p.vectors);
+      x = Eigen::Map<const Dense>(static_cast<const T*>(p.b), p.rows, p.vectors);
+      solve(x);
+    }
+  };
+  return {"", false, 0.0, run, nullptr};
+}
+
+template <class T, class I>
+std::vector<Entrant> triangulars(const SptrsvProblem& p) {
+  if (p.layout == KKC_LAYOUT_LEFT) return {triangular<T, I, Eigen::ColMajor>(p)};
+  return {triangular<T, I, Eigen::RowMajor>(p)};
+}
+
 class EigenPeer final : public Peer {
  public:
   std::string name() const override { return "eigen"; }
@@ -184,6 +222,13 @@ class EigenPeer final : public Peer {
       case KKC_TYPE_C64: return entrants<std::complex<float>>(p);
       default: return entrants<std::complex<double>>(p);
     }
+  }
+
+  std::vector<Entrant> sptrsv(const SptrsvProblem& p) override {
+    if (p.index == KKC_INDEX_32_64) throw NotTaken("offsets and indices are of one type");
+    if (p.index == KKC_INDEX_32_32)
+      return p.scalar == KKC_TYPE_F32 ? triangulars<float, int32_t>(p) : triangulars<double, int32_t>(p);
+    return p.scalar == KKC_TYPE_F32 ? triangulars<float, int64_t>(p) : triangulars<double, int64_t>(p);
   }
 
   std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem& p) override {

@@ -26,6 +26,8 @@ struct Calls<float> {
   static constexpr auto create = mkl_sparse_s_create_csr;
   static constexpr auto mv = mkl_sparse_s_mv;
   static constexpr auto mm = mkl_sparse_s_mm;
+  static constexpr auto trsv = mkl_sparse_s_trsv;
+  static constexpr auto trsm = mkl_sparse_s_trsm;
   static constexpr auto add = mkl_sparse_s_add;
   static constexpr auto export_csr = mkl_sparse_s_export_csr;
 };
@@ -35,6 +37,8 @@ struct Calls<double> {
   static constexpr auto create = mkl_sparse_d_create_csr;
   static constexpr auto mv = mkl_sparse_d_mv;
   static constexpr auto mm = mkl_sparse_d_mm;
+  static constexpr auto trsv = mkl_sparse_d_trsv;
+  static constexpr auto trsm = mkl_sparse_d_trsm;
   static constexpr auto add = mkl_sparse_d_add;
   static constexpr auto export_csr = mkl_sparse_d_export_csr;
 };
@@ -44,6 +48,8 @@ struct Calls<std::complex<float>> {
   static constexpr auto create = mkl_sparse_c_create_csr;
   static constexpr auto mv = mkl_sparse_c_mv;
   static constexpr auto mm = mkl_sparse_c_mm;
+  static constexpr auto trsv = mkl_sparse_c_trsv;
+  static constexpr auto trsm = mkl_sparse_c_trsm;
   static constexpr auto add = mkl_sparse_c_add;
   static constexpr auto export_csr = mkl_sparse_c_export_csr;
 };
@@ -53,6 +59,8 @@ struct Calls<std::complex<double>> {
   static constexpr auto create = mkl_sparse_z_create_csr;
   static constexpr auto mv = mkl_sparse_z_mv;
   static constexpr auto mm = mkl_sparse_z_mm;
+  static constexpr auto trsv = mkl_sparse_z_trsv;
+  static constexpr auto trsm = mkl_sparse_z_trsm;
   static constexpr auto add = mkl_sparse_z_add;
   static constexpr auto export_csr = mkl_sparse_z_export_csr;
 };
@@ -111,6 +119,45 @@ Entrant entrant(const SpmvProblem& p, bool optimize) {
 template <class T>
 std::vector<Entrant> both(const SpmvProblem& p) {
   return {entrant<T>(p, false), entrant<T>(p, true)};
+}
+
+/// trsv or trsm on the handle as created, or after mkl_sparse_optimize with hints.
+template <class T>
+Entrant triangular(const SptrsvProblem& p, bool optimize) {
+  using C = Calls<T>;
+  using V = typename C::value;
+  const auto operation = p.op == KKC_OP_NONE ? SPARSE_OPERATION_NON_TRANSPOSE : SPARSE_OPERATION_TRANSPOSE;
+  const auto layout = p.layout == KKC_LAYOUT_LEFT ? SPARSE_LAYOUT_COLUMN_MAJOR : SPARSE_LAYOUT_ROW_MAJOR;
+  const matrix_descr descr{SPARSE_MATRIX_TYPE_TRIANGULAR, p.lower ? SPARSE_FILL_MODE_LOWER : SPARSE_FILL_MODE_UPPER,
+                           SPARSE_DIAG_NON_UNIT};
+  const auto k = static_cast<MKL_INT>(p.vectors), ld = static_cast<MKL_INT>(p.ld);
+  auto* offsets = static_cast<MKL_INT*>(const_cast<void*>(p.offsets));
+  auto* indices = static_cast<MKL_INT*>(const_cast<void*>(p.indices));
+  mkl_set_num_threads(p.threads);
+  const auto start = std::chrono::steady_clock::now();
+  sparse_matrix_t raw = nullptr;
+  must(C::create(&raw, SPARSE_INDEX_BASE_ZERO, static_cast<MKL_INT>(p.rows), static_cast<MKL_INT>(p.rows), offsets,
+                 offsets + 1, indices, static_cast<V*>(p.values)),
+       "mkl_sparse_create_csr");
+  const Handle A(raw, mkl_sparse_destroy);
+  if (optimize) {
+    constexpr MKL_INT calls = 1000;
+    if (k == 1)
+      must(mkl_sparse_set_sv_hint(raw, operation, descr, calls), "mkl_sparse_set_sv_hint");
+    else
+      must(mkl_sparse_set_sm_hint(raw, operation, descr, layout, k, calls), "mkl_sparse_set_sm_hint");
+    must(mkl_sparse_set_memory_hint(raw, SPARSE_MEMORY_AGGRESSIVE), "mkl_sparse_set_memory_hint");
+    must(mkl_sparse_optimize(raw), "mkl_sparse_optimize");
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto* b = static_cast<const V*>(p.b);
+  auto* x = static_cast<V*>(p.x);
+  std::function<void()> run;
+  if (k == 1)
+    run = [=] { must(C::trsv(operation, number<V>(1), A.get(), descr, b, x), "mkl_sparse_trsv"); };
+  else
+    run = [=] { must(C::trsm(operation, number<V>(1), A.get(), descr, layout, b, k, ld, x, ld), "mkl_sparse_trsm"); };
+  return {optimize ? "optimized" : "plain", optimize, seconds, run, nullptr};
 }
 
 template <class T>
@@ -271,6 +318,11 @@ class Mkl final : public Peer {
       case KKC_TYPE_C64: return both<std::complex<float>>(p);
       default: return both<std::complex<double>>(p);
     }
+  }
+  std::vector<Entrant> sptrsv(const SptrsvProblem& p) override {
+    if (p.index != KKC_INDEX_32_32) throw NotTaken("the LP64 library has 32-bit indices only");
+    if (p.scalar == KKC_TYPE_F32) return {triangular<float>(p, false), triangular<float>(p, true)};
+    return {triangular<double>(p, false), triangular<double>(p, true)};
   }
   std::vector<Entrant> transpose(const ReorderProblem& p) override { return mkl_reorder::transpose(p); }
   std::vector<Entrant> sort_rows(const ReorderProblem& p) override { return mkl_reorder::sort_rows(p); }

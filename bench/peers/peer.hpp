@@ -40,6 +40,26 @@ struct SpmvProblem {
   int64_t y_rows() const { return transposed() ? cols : rows; }
 };
 
+/// op(T) x = b for a triangle T that lies alone: sorted rows, each column once, base 0, the diagonal stored.
+struct SptrsvProblem {
+  kkc_device_t device;
+  int32_t device_id;
+  void* stream;         // GPUs: all work is enqueued here
+  int32_t threads;      // hosts
+  kkc_scalar_t scalar;  // f32 or f64
+  kkc_index_pair_t index;
+  int64_t rows, nnz;
+  const void *offsets, *indices;
+  void* values;
+  kkc_op_t op;  // N or T
+  bool lower;
+  int64_t vectors;
+  kkc_layout_t layout;  // of b and x; left or right
+  const void* b;
+  void* x;
+  int64_t ld;  // of b and x
+};
+
 /// C = A^T, or A with sorted rows, on arrays in the device's memory. C's arrays have room for A's entries.
 struct ReorderProblem {
   kkc_device_t device;
@@ -163,6 +183,7 @@ class Peer {
   virtual std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> view_scan(const LinesProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> view_sort(const LinesProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<Entrant> sptrsv(const SptrsvProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<TwoPhases> spadd(const SpaddProblem&) { throw NotTaken("has no such operation"); }
 };
 

@@ -1,0 +1,116 @@
+#include "bench_triangle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace kkc::bench {
+namespace {
+
+int64_t integer_at(const void* array, int64_t bytes_each, int64_t i) {
+  if (bytes_each == 8) return static_cast<const int64_t*>(array)[i];
+  return static_cast<const int32_t*>(array)[i];
+}
+double real_at(const void* array, kkc_scalar_t scalar, int64_t i) {
+  if (scalar == KKC_TYPE_F32) return static_cast<const float*>(array)[i];
+  return static_cast<const double*>(array)[i];
+}
+
+void append(std::vector<unsigned char>& array, int64_t bytes_each, int64_t value) {
+  const auto narrow = static_cast<int32_t>(value);
+  const size_t at = array.size();
+  array.resize(at + static_cast<size_t>(bytes_each));
+  std::memcpy(array.data() + at, bytes_each == 8 ? static_cast<const void*>(&value) : &narrow,
+              static_cast<size_t>(bytes_each));
+}
+
+}  // namespace
+
+HostTriangle triangle_of(const CsrArrays& A, bool lower) {
+  if (A.rows != A.cols) throw std::runtime_error("is not square");
+  if (A.scalar != KKC_TYPE_F32 && A.scalar != KKC_TYPE_F64) throw std::runtime_error("is measured for f32 and f64");
+  const int64_t wide_offset = offset_bytes(A.index), wide_index = ordinal_bytes(A.index);
+  HostTriangle T{A.index, A.scalar, lower, A.rows, 0, {}, {}, {}};
+  std::vector<double> sums(static_cast<size_t>(A.rows), 0), columns(static_cast<size_t>(A.rows), 0);
+  const auto each = [&](int64_t row, const auto& f) {
+    int64_t last = -1;
+    for (int64_t p = integer_at(A.offsets, wide_offset, row) - A.base;
+         p < integer_at(A.offsets, wide_offset, row + 1) - A.base; ++p) {
+      const int64_t column = integer_at(A.indices, wide_index, p) - A.base;
+      if (column <= last) throw std::runtime_error("has unsorted rows");
+      last = column;
+      if (lower ? column <= row : column >= row) f(column, real_at(A.values, A.scalar, p));
+    }
+  };
+  for (int64_t row = 0; row < A.rows; ++row)
+    each(row, [&](int64_t column, double value) {
+      if (column == row) return;
+      sums[static_cast<size_t>(row)] += std::fabs(value);
+      columns[static_cast<size_t>(column)] += std::fabs(value);
+    });
+  const auto room = static_cast<size_t>((A.nnz + A.rows) / 2 + A.rows);
+  T.indices.reserve(room * static_cast<size_t>(wide_index));
+  T.values.reserve(room * static_cast<size_t>(scalar_bytes(A.scalar)));
+  const auto put = [&](int64_t column, double value) {
+    append(T.indices, wide_index, column);
+    const auto number = element(A.scalar, value);
+    T.values.insert(T.values.end(), number.begin(), number.begin() + scalar_bytes(A.scalar));
+    ++T.nnz;
+  };
+  append(T.offsets, wide_offset, 0);
+  for (int64_t row = 0; row < A.rows; ++row) {
+    const double least = 0.5 + std::max(sums[static_cast<size_t>(row)], columns[static_cast<size_t>(row)]);
+    bool placed = false;
+    const auto diagonal = [&](double value) {
+      put(row, value >= least ? value : least);
+      placed = true;
+    };
+    each(row, [&](int64_t column, double value) {
+      if (column == row) return diagonal(value);
+      if (column > row && !placed) diagonal(0);
+      put(column, value);
+    });
+    if (!placed) diagonal(0);
+    append(T.offsets, wide_offset, T.nnz);
+  }
+  return T;
+}
+
+double solve_error(const HostTriangle& T, kkc_op_t op, int64_t vectors, const void* b, const void* x,
+                   int64_t row_stride, int64_t vector_stride) {
+  const int64_t wide_offset = offset_bytes(T.index), wide_index = ordinal_bytes(T.index);
+  const double epsilon =
+      T.scalar == KKC_TYPE_F32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  double worst = 0;
+  std::vector<double> sum(static_cast<size_t>(T.rows)), weight(sum.size());
+  std::vector<int64_t> terms(sum.size());
+  for (int64_t k = 0; k < vectors; ++k) {
+    const auto place = [&](int64_t row) { return row * row_stride + k * vector_stride; };
+    for (int64_t row = 0; row < T.rows; ++row) {
+      const double right = real_at(b, T.scalar, place(row));
+      sum[static_cast<size_t>(row)] = -right;
+      weight[static_cast<size_t>(row)] = std::fabs(right);
+      terms[static_cast<size_t>(row)] = 8;
+    }
+    for (int64_t row = 0; row < T.rows; ++row)
+      for (int64_t p = integer_at(T.offsets.data(), wide_offset, row);
+           p < integer_at(T.offsets.data(), wide_offset, row + 1); ++p) {
+        const int64_t column = integer_at(T.indices.data(), wide_index, p);
+        const auto to = static_cast<size_t>(op == KKC_OP_NONE ? row : column);
+        const double term =
+            real_at(T.values.data(), T.scalar, p) * real_at(x, T.scalar, place(op == KKC_OP_NONE ? column : row));
+        sum[to] += term;
+        weight[to] += std::fabs(term);
+        ++terms[to];
+      }
+    for (size_t i = 0; i < sum.size(); ++i) {
+      const double error = std::fabs(sum[i]) / std::max(weight[i], std::numeric_limits<double>::min());
+      if (!(error <= 2 * static_cast<double>(terms[i]) * epsilon)) return -1;
+      worst = std::max(worst, error);
+    }
+  }
+  return worst;
+}
+
+}  // namespace kkc::bench

@@ -1,0 +1,31 @@
+// Host threads that may wait for one another.
+#pragma once
+
+#include "host_parallel.hpp"
+
+namespace kkc {
+
+/// f(thread) on each of `threads` threads at the same time; false, and nothing is called, where no such team can be had
+/// (inside a caller's parallel region). f must not throw.
+template <class Dev, class F>
+bool host_team(Queue& queue, int threads, F&& f) {
+  static_assert(Dev::is_host);
+#ifdef _OPENMP
+  if (threads <= queue.concurrency() && omp_in_parallel() == 0) {
+    bool complete = false;
+#pragma omp parallel num_threads(threads)
+    {
+      const bool mine = omp_get_num_threads() == threads;
+      if (omp_get_thread_num() == 0) complete = mine;
+      if (mine) f(omp_get_thread_num());
+    }
+    return complete;
+  }
+#endif
+  (void)queue;
+  if (threads > 1) return false;
+  f(0);
+  return true;
+}
+
+}  // namespace kkc

@@ -1,0 +1,267 @@
+// sptrsv, host_relaid: under values = kept each thread has its rows in a stream of its own, in order of solution (the
+// reordering for locality of Böhnlein, Papp, Steiner, Yzelman, arXiv 2503.05408, without a permutation of the
+// unknowns), in blocks that threads solve level by level (ops/levels/levels_host_blocks.hpp). Columns at the same
+// distances in neighbouring rows are held once, as diagonals are in DIA, and such rows are computed by vectors. The
+// same bits run to run, for every number of threads.
+#pragma once
+
+#include "ops/levels/levels_host_blocks.hpp"
+#include "ops/sptrsv/sptrsv_host_relaid_kernels.hpp"
+#include "ops/sptrsv/sptrsv_host_triangle.hpp"
+
+namespace kkc::sptrsv {
+
+namespace host_relaid_parts {
+
+template <class Dev, class S, class I, class O>
+class RelaidKernel final : public Kernel {
+  using Triangle = HostTriangle<I, O>;
+  using Rows = typename Triangle::Rows;
+  static constexpr int64_t shortest_run = 4;
+
+ public:
+  RelaidKernel(const Desc& desc, Queue& queue)
+      : n_(desc.A.rows),
+        ascending_(solves_ascending(desc)),
+        unit_(desc.diag == Diag::unit),
+        conjugate_(conjugates(desc.op)),
+        triangle_(Triangle::template make<Dev>(desc, queue)),
+        schedule_(levels::schedule_blocks<I>(Rows(triangle_, desc.A), n_, ascending_, threads_for(desc, queue))),
+        runner_(schedule_.threads),
+        streams_(static_cast<size_t>(schedule_.threads)) {
+    const Rows rows(triangle_, desc.A);
+    host_parts_checked<Dev>(queue, schedule_.threads, [&](int64_t thread) {
+      Stream& stream = streams_[static_cast<size_t>(thread)];
+      const auto& share = schedule_.shares[static_cast<size_t>(thread)];
+      int64_t indices = 0, values = 0;
+      for (int64_t phase = 0; phase < schedule_.phases; ++phase) {
+        for (int64_t at = share.begin(phase); at < share.end(phase); ++at)
+          cut(rows, share.blocks[static_cast<size_t>(at)], share.begin(phase) == at, stream.pieces);
+        stream.ends.push_back(static_cast<int64_t>(stream.pieces.size()));
+      }
+      for (const Piece& piece : stream.pieces) count(rows, piece, indices, values);
+      stream.indices = Buffer(desc.memory, Space::host, static_cast<size_t>(indices) * sizeof(I));
+      stream.values = Buffer(desc.memory, Space::host, static_cast<size_t>(values) * sizeof(S));
+      I* index = stream.indices.template as<I>();
+      for (const Piece& piece : stream.pieces) write_columns(rows, piece, index);
+    });
+  }
+
+  bool keeps_values() const override { return true; }
+
+  void set_values(Queue& queue, const CsrRef& A) override {
+    const Rows rows(triangle_, A);
+    const auto* source = static_cast<const S*>(A.values);
+    host_parts<Dev>(queue, schedule_.threads, [&](int64_t thread) {
+      Stream& stream = streams_[static_cast<size_t>(thread)];
+      S* value = stream.values.template as<S>();
+      stream.zero = INT64_MAX;
+      for (const Piece& piece : stream.pieces) write_values(rows, piece, source, stream.zero, value);
+    });
+  }
+
+  void execute(Queue& queue, const Args& args) override {
+    const S alpha = factor<S>(args.alpha).get();
+    const int64_t vectors = args.x.rank == 2 ? args.x.extents[1] : 1;
+    const Sides<S> sides{static_cast<const S*>(args.b.data),
+                         static_cast<S*>(args.x.data),
+                         args.b.strides[0],
+                         args.b.rank == 2 ? args.b.strides[1] : 0,
+                         args.x.strides[0],
+                         args.x.rank == 2 ? args.x.strides[1] : 0};
+    if (alpha == S{}) {
+      for (int64_t k = 0; k < vectors; ++k)
+        for (int64_t row = 0; row < n_; ++row) sides.x[row * sides.x_row + k * sides.x_vector] = S{};
+      return;
+    }
+    int64_t zero = INT64_MAX;
+    for (const Stream& stream : streams_) zero = std::min(zero, stream.zero);
+    refuse_zero(zero, n_);
+    for (int64_t k = 0; k < vectors; k += most_vectors) {
+      const auto some = static_cast<int>(std::min<int64_t>(most_vectors, vectors - k));
+      Sides<S> from = sides;
+      from.b += k * sides.b_vector;
+      from.x += k * sides.x_vector;
+      if (some == 1 && (from.x_row == 1 || n_ == 1))
+        one_vector(queue, alpha, from);
+      else if (some == most_vectors)
+        run(queue, SeveralVectors<S, I, most_vectors>{from, alpha, n_, some, ascending_, unit_});
+      else
+        run(queue, SeveralVectors<S, I, 0>{from, alpha, n_, some, ascending_, unit_});
+    }
+  }
+
+  void describe(Info& info) const override {
+    info.add("levels", schedule_.levels);
+    info.add("blocks", schedule_.blocks);
+    info.add("rows_per_level", static_cast<double>(n_) / static_cast<double>(std::max<int64_t>(1, schedule_.levels)));
+    info.add("phases", schedule_.phases);
+    info.add("rows_of_one_thread", schedule_.serial_rows);
+    info.add("threads", int64_t{schedule_.threads});
+    int64_t in_runs = 0, bytes = static_cast<int64_t>(triangle_.bytes());
+    for (const Stream& stream : streams_) {
+      bytes +=
+          static_cast<int64_t>(stream.indices.bytes() + stream.values.bytes() + stream.pieces.size() * sizeof(Piece));
+      for (const Piece& piece : stream.pieces) in_runs += piece.length < 0 ? 0 : piece.rows;
+    }
+    info.add("rows_in_runs", in_runs);
+    info.add("plan_bytes", bytes);
+  }
+
+ private:
+  struct alignas(128) Stream {
+    std::vector<Piece> pieces;
+    std::vector<int64_t> ends;  // of each phase
+    Buffer indices, values;
+    int64_t zero = INT64_MAX;  // the first row whose diagonal is zero
+    Cursor<S, I> at{};
+  };
+
+  int64_t row_of(int64_t step) const { return ascending_ ? step : n_ - 1 - step; }
+
+  /// The k-th entry of a row of `length`, nearest last: the unknown of the step before is needed last.
+  int64_t entry(const Rows& rows, int64_t row, int64_t length, int64_t k) const {
+    return ascending_ ? rows.begin(row) + k : rows.begin(row) + length - 1 - k;
+  }
+
+  bool alike(const Rows& rows, int64_t row, int64_t other) const {
+    const int64_t begin = rows.begin(row), first = rows.begin(other), length = rows.end(row) - begin;
+    if (rows.end(other) - first != length) return false;
+    bool same = true;
+    for (int64_t k = 0; k < length && same; ++k) same = rows.column(begin + k) - row == rows.column(first + k) - other;
+    return same;
+  }
+
+  void cut(const Rows& rows, const levels::Block& block, bool opens_phase, std::vector<Piece>& pieces) const {
+    const int64_t end = block.first + block.count;
+    for (int64_t step = block.first, rest = 1; step < end; step += rest) {
+      rest = 1;
+      while (step + rest < end && alike(rows, row_of(step + rest), row_of(step + rest - 1))) ++rest;
+      const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
+      if (rest >= shortest_run) {
+        int32_t far = 0;
+        for (; far < length; ++far) {
+          const int64_t distance = rows.column(entry(rows, row, length, far)) - row;
+          if (distance < lanes && distance > -lanes) break;
+        }
+        pieces.push_back({step, static_cast<int32_t>(rest), static_cast<int32_t>(length), far});
+        continue;
+      }
+      const bool joins = !pieces.empty() && pieces.back().length < 0 &&
+                         pieces.back().first + pieces.back().rows == step && !(opens_phase && step == block.first);
+      if (joins)
+        pieces.back().rows += static_cast<int32_t>(rest);
+      else
+        pieces.push_back({step, static_cast<int32_t>(rest), -1, 0});
+    }
+  }
+
+  void count(const Rows& rows, const Piece& piece, int64_t& indices, int64_t& values) const {
+    const int64_t diagonals = unit_ ? 0 : 1;
+    if (piece.length >= 0) {
+      indices += piece.length;
+      values += (piece.rows + lanes - 1) / lanes * lanes * (piece.length + diagonals);
+      return;
+    }
+    for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
+      const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
+      indices += length + 1;
+      values += length + diagonals;
+    }
+  }
+
+  void write_columns(const Rows& rows, const Piece& piece, I*& index) const {
+    const bool run = piece.length >= 0;
+    for (int64_t step = piece.first; step < piece.first + (run ? 1 : piece.rows); ++step) {
+      const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
+      if (!run) *index++ = static_cast<I>(length);
+      for (int64_t k = 0; k < length; ++k)
+        *index++ = static_cast<I>(rows.column(entry(rows, row, length, k)) - (run ? row : 0));
+    }
+  }
+
+  void write_values(const Rows& rows, const Piece& piece, const S* source, int64_t& zero, S*& value) const {
+    const auto inverse = [&](int64_t row) {
+      if (unit_) return S{};
+      const S d = triangle_.diagonal(source, row);
+      if (d == S{}) zero = std::min(zero, row);
+      return inverse_of(conjugated(d, conjugate_));
+    };
+    const auto scaled = [&](int64_t at, const S& by) {
+      const S a = conjugated(source[rows.place(at)], conjugate_);
+      return unit_ ? a : times(a, by);
+    };
+    if (piece.length < 0) {
+      for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
+        const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
+        const S by = inverse(row);
+        if (!unit_) *value++ = by;
+        for (int64_t k = 0; k < length; ++k) *value++ = scaled(entry(rows, row, length, k), by);
+      }
+      return;
+    }
+    const int64_t width = piece.length + (unit_ ? 0 : 1);
+    for (int64_t done = 0; done < piece.rows; done += lanes, value += width * lanes) {
+      const int64_t size = std::min<int64_t>(lanes, piece.rows - done), step = piece.first + done,
+                    low = ascending_ ? step : n_ - step - size;
+      for (int64_t j = 0; j < lanes; ++j) {
+        S* to = value + j;
+        if (j >= size) {
+          for (int64_t k = 0; k < width; ++k, to += lanes) *to = S{};
+          continue;
+        }
+        const S by = inverse(low + j);
+        if (!unit_) {
+          *to = by;
+          to += lanes;
+        }
+        for (int64_t k = 0; k < piece.length; ++k, to += lanes) *to = scaled(entry(rows, low + j, piece.length, k), by);
+      }
+    }
+  }
+
+  void one_vector(Queue& queue, const S& alpha, const Sides<S>& sides) {
+    const auto with = [&]<bool ascending, bool unit>(std::bool_constant<ascending>, std::bool_constant<unit>) {
+      run(queue, OneVector<S, I, ascending, unit>{sides.b, sides.b_row, sides.x, alpha, n_});
+    };
+    const std::true_type yes;
+    const std::false_type no;
+    if (ascending_)
+      unit_ ? with(yes, yes) : with(yes, no);
+    else
+      unit_ ? with(no, yes) : with(no, no);
+  }
+
+  template <class F>
+  void run(Queue& queue, const F& solve) {
+    for (Stream& stream : streams_) stream.at = {stream.indices.template as<I>(), stream.values.template as<S>()};
+    runner_.template run<Dev>(queue, schedule_, [&](int thread, int64_t phase) {
+      Stream& stream = streams_[static_cast<size_t>(thread)];
+      Cursor<S, I> at = stream.at;
+      const auto p = static_cast<size_t>(phase);
+      for (int64_t i = p == 0 ? 0 : stream.ends[p - 1]; i < stream.ends[p]; ++i)
+        solve(stream.pieces[static_cast<size_t>(i)], at);
+      stream.at = at;
+    });
+  }
+
+  int64_t n_;
+  bool ascending_, unit_, conjugate_;
+  Triangle triangle_;
+  levels::BlockSchedule schedule_;
+  levels::BlockRunner runner_;
+  std::vector<Stream> streams_;
+};
+
+inline std::string unsupported(const Desc& desc) {
+  return desc.values_kept ? std::string() : "needs option values = kept";
+}
+
+}  // namespace host_relaid_parts
+
+template <class Dev>
+constexpr Implementation host_relaid() {
+  return {{"host_relaid"}, true, host_relaid_parts::unsupported, make_typed<Dev, host_relaid_parts::RelaidKernel>};
+}
+
+}  // namespace kkc::sptrsv

@@ -1,0 +1,203 @@
+// sptrsv, host_relaid: how a thread goes through its rows. A stream holds what the rows need, in order of solution: the
+// inverse of the diagonal element, then the entries, already divided by it, so that the way from one unknown to the
+// next is a multiplication and an addition.
+#pragma once
+
+#include <cstdint>
+
+#include "core/parts.hpp"
+
+namespace kkc::sptrsv::host_relaid_parts {
+
+inline constexpr int lanes = 8, most_vectors = 8;
+
+/// Neighbouring steps. A run's rows have the same distances to their columns, which are held once, and lie in groups of
+/// `lanes` rows, an entry of each after the other; other rows lie one after the other with their columns.
+struct Piece {
+  int64_t first;  // step
+  int32_t rows;
+  int32_t length;  // entries of each row of a run; -1: no run
+  int32_t far;     // of a run's entries, those before this one reach outside the row's group
+};
+
+template <class S>
+struct Sides {
+  const S* b;
+  S* x;
+  int64_t b_row, b_vector, x_row, x_vector;
+};
+
+/// Where a thread is in its stream.
+template <class S, class I>
+struct Cursor {
+  const I* index;
+  const S* value;
+};
+
+template <class S>
+[[gnu::always_inline]] inline S minus_product(const S& sum, const S& a, const S& b) {
+  const S product = times(a, b);
+  if constexpr (std::is_floating_point_v<S>)
+    return sum - product;
+  else
+    return {sum.re - product.re, sum.im - product.im};
+}
+
+/// One vector without stride. Ascending: steps are rows; else row n - 1 - step.
+template <class S, class I, bool Ascending, bool Unit>
+struct OneVector {
+  const S* b;
+  int64_t b_row;
+  S* x;
+  S alpha;
+  int64_t n;
+
+  void operator()(const Piece& piece, Cursor<S, I>& at) const {
+    if (piece.length < 0)
+      rows(piece, at);
+    else
+      run(piece, at);
+  }
+
+ private:
+  S right_side(int64_t row, const S& inverse) const {
+    const S right = times(alpha, b[row * b_row]);
+    return Unit ? right : times(right, inverse);
+  }
+
+  void rows(const Piece& piece, Cursor<S, I>& at) const {
+    for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
+      const int64_t row = Ascending ? step : n - 1 - step;
+      const auto length = static_cast<int64_t>(*at.index++);
+      const I* columns = at.index;
+      S sum = right_side(row, Unit ? S{} : *at.value);
+      const S* values = at.value + (Unit ? 0 : 1);
+      at.index += length;
+      at.value = values + length;
+      if (length > 0) {
+        S other{}, third{}, fourth{};
+        int64_t p = 0;
+        for (; p + 5 <= length; p += 4) {
+          sum = minus_product(sum, values[p], x[columns[p]]);
+          other = minus_product(other, values[p + 1], x[columns[p + 1]]);
+          third = minus_product(third, values[p + 2], x[columns[p + 2]]);
+          fourth = minus_product(fourth, values[p + 3], x[columns[p + 3]]);
+        }
+        for (; p + 1 < length; ++p) sum = minus_product(sum, values[p], x[columns[p]]);
+        sum = plus(plus(sum, other), plus(third, fourth));
+        // The last one may only just have become known.
+        sum = minus_product(sum, values[p], x[columns[p]]);
+      }
+      x[row] = sum;
+    }
+  }
+
+  void run(const Piece& piece, Cursor<S, I>& at) const {
+    const I* distances = at.index;
+    at.index += piece.length;
+    const bool chain = piece.far + 1 == piece.length && (distances[piece.far] == 1 || distances[piece.far] == -1);
+    for (int64_t done = 0; done < piece.rows; done += lanes) {
+      const int64_t count = piece.rows - done < lanes ? piece.rows - done : lanes;
+      const int64_t step = piece.first + done, low = Ascending ? step : n - step - count;
+      const S* inverse = at.value;
+      const S* values = at.value + (Unit ? 0 : lanes);
+      at.value = values + int64_t{piece.length} * lanes;
+      if (count == lanes)
+        group<lanes>(piece, distances, inverse, values, low, lanes, chain);
+      else
+        group<0>(piece, distances, inverse, values, low, static_cast<int>(count), chain);
+    }
+  }
+
+  /// Count: of rows, or 0 for `count` of them.
+  template <int Count>
+  [[gnu::always_inline]] void group(const Piece& piece, const I* distances, const S* inverse, const S* values,
+                                    int64_t low, int count, bool chain) const {
+    const int size = Count == 0 ? count : Count;
+    S sum[lanes];
+    for (int j = 0; j < size; ++j) sum[j] = right_side(low + j, Unit ? S{} : inverse[j]);
+    for (int32_t e = 0; e < piece.far; ++e) {
+      const S* known = x + low + distances[e];
+      for (int j = 0; j < size; ++j) sum[j] = minus_product(sum[j], values[e * lanes + j], known[j]);
+    }
+    const S* near = values + int64_t{piece.far} * lanes;
+    S* out = x + low;
+    if (chain) {
+      S last = Ascending ? out[-1] : out[size];
+      for (int i = 0; i < size; ++i) {
+        const int j = Ascending ? i : size - 1 - i;
+        last = minus_product(sum[j], near[j], last);
+        out[j] = last;
+      }
+      return;
+    }
+    for (int i = 0; i < size; ++i) {
+      const int j = Ascending ? i : size - 1 - i;
+      S mine = sum[j];
+      for (int32_t e = piece.far; e < piece.length; ++e)
+        mine = minus_product(mine, values[e * lanes + j], out[j + distances[e]]);
+      out[j] = mine;
+    }
+  }
+};
+
+/// Up to most_vectors vectors, or one with strides. Count: how many, or 0 for `count` of them.
+template <class S, class I, int Count>
+struct SeveralVectors {
+  Sides<S> sides;
+  S alpha;
+  int64_t n;
+  int count;
+  bool ascending, unit;
+
+  void operator()(const Piece& piece, Cursor<S, I>& at) const {
+    if (piece.length < 0) {
+      for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
+        const int64_t row = ascending ? step : n - 1 - step, length = *at.index++;
+        const S* values = at.value + (unit ? 0 : 1);
+        solve(
+            row, *at.value, length, [&](int64_t e) { return values[e]; },
+            [&](int64_t e) { return static_cast<int64_t>(at.index[e]); });
+        at.index += length;
+        at.value = values + length;
+      }
+      return;
+    }
+    for (int64_t done = 0; done < piece.rows; done += lanes) {
+      const int64_t size = piece.rows - done < lanes ? piece.rows - done : lanes;
+      const int64_t step = piece.first + done, low = ascending ? step : n - step - size;
+      const S* values = at.value + (unit ? 0 : lanes);
+      for (int64_t i = 0; i < size; ++i) {
+        const int64_t j = ascending ? i : size - 1 - i;
+        solve(
+            low + j, at.value[j], piece.length, [&](int64_t e) { return values[e * lanes + j]; },
+            [&](int64_t e) { return low + j + at.index[e]; });
+      }
+      at.value = values + int64_t{piece.length} * lanes;
+    }
+    at.index += piece.length;
+  }
+
+ private:
+  template <class Value, class Column>
+  [[gnu::always_inline]] void solve(int64_t row, const S& inverse, int64_t length, const Value& value,
+                                    const Column& column) const {
+    const int vectors = Count == 0 ? count : Count;
+    S sum[Count == 0 ? most_vectors : Count];
+    const S* b = sides.b + row * sides.b_row;
+    const S factor = unit ? alpha : times(alpha, inverse);
+    for (int k = 0; k < vectors; ++k) sum[k] = times(factor, b[k * sides.b_vector]);
+    for (int64_t e = 0; e < length; ++e) {
+      const S a = value(e);
+      const S* x = sides.x + column(e) * sides.x_row;
+      if (sides.x_vector == 1)
+        for (int k = 0; k < vectors; ++k) sum[k] = minus_product(sum[k], a, x[k]);
+      else
+        for (int k = 0; k < vectors; ++k) sum[k] = minus_product(sum[k], a, x[k * sides.x_vector]);
+    }
+    S* x = sides.x + row * sides.x_row;
+    for (int k = 0; k < vectors; ++k) x[k * sides.x_vector] = sum[k];
+  }
+};
+
+}  // namespace kkc::sptrsv::host_relaid_parts
