@@ -94,6 +94,15 @@ __device__ inline T load_fresh(const T* p) {
     return *static_cast<const volatile T*>(p);
 }
 
+/// Waits about so many nanoseconds before the next look at what others write.
+__device__ inline void pause([[maybe_unused]] unsigned nanoseconds) {
+#if defined(__HIP__)
+  __builtin_amdgcn_s_sleep(1);
+#else
+  __nanosleep(nanoseconds);
+#endif
+}
+
 /// A load from global memory that no thread of the launch writes, wherever the compiler believes the pointer to lead.
 template <class T>
 __device__ inline T load_constant(const T* p) {

@@ -23,6 +23,8 @@ class OtherOperands {
     if (c.operation == "spgemm op T") taken_ = spgemm(KKC_OP_TRANSPOSE);
     if (c.operation == "spgemm_jacobi") taken_ = jacobi();
     if (c.operation == "spadd") taken_ = spadd();
+    if (c.operation == "sptrsv") taken_ = sptrsv(KKC_OP_NONE);
+    if (c.operation == "sptrsv op T") taken_ = sptrsv(KKC_OP_TRANSPOSE);
     if (c.operation == "transpose") taken_ = transpose();
     if (c.operation == "sort_rows") taken_ = sort_rows();
     if (c.operation == "view_sort") taken_ = view_sort();
@@ -105,6 +107,14 @@ class OtherOperands {
     execute_ = [this] { ok(kkc_spadd_execute(plan_, &alpha_, A_, &beta_, A_, C_)); };
     return true;
   }
+  bool sptrsv(kkc_op_t op) {
+    x_ = input(rows_);
+    y_ = output(rows_);
+    if (!planned(kkc_sptrsv_plan(ctx_, op, KKC_UPLO_LOWER, KKC_DIAG_STORED, A_, x_, y_, options_, plan_.out())))
+      return false;
+    execute_ = [this] { ok(kkc_sptrsv_execute(plan_, &alpha_, A_, x_, y_)); };
+    return true;
+  }
   bool transpose() {
     if (!planned(kkc_transpose_plan(ctx_, KKC_OP_TRANSPOSE, A_, KKC_INDEX_32_32, options_, plan_.out()))) return false;
     output_of_plan();
@@ -173,6 +183,8 @@ inline std::vector<OtherCase> all_other_cases() {
   add("spgemm op T", "spgemm", {"lap3d7", "rmat20"});
   add("spgemm_jacobi", "spgemm_jacobi", {"lap3d7", "elas3"});
   add("spadd", "spadd", {"lap3d7", "rmat20"});
+  add("sptrsv", "sptrsv", {"lap3d7", "band"});
+  add("sptrsv op T", "sptrsv", {"lap3d27"});
   add("view_sort", "view_sort", {"lap3d7"});
   for (const char* operation : {"transpose", "sort_rows", "view_scan", "matrix_scale", "matrix_diagonal", "csr_to_coo"})
     all.push_back({operation, "", "rmat20"});

@@ -7,19 +7,12 @@
 #include "device/gpu_launch.hpp"
 #include "device/gpu_scalar.hpp"
 #include "device/gpu_warp.hpp"
+#include "device/gpu_zero_rows.hpp"
 #include "ops/spgemm_jacobi/spgemm_jacobi.hpp"
 
 namespace kkc::spgemm_jacobi::gpu_parts {
 
-/// Rows that cannot be scaled: the first, and how many.
-struct Zeros {
-  unsigned long long first, count;
-
-  __device__ void note(int64_t row) {
-    atomicMin(&first, static_cast<unsigned long long>(row));
-    atomicAdd(&count, 1ull);
-  }
-};
+using gpu::Zeros;
 
 /// Notes the rows without a diagonal entry.
 template <class I, class O>
@@ -66,11 +59,9 @@ __host__ __device__ inline E one() {
     return 1;
 }
 
-/// Counts rows of zero diagonals for kkc_plan_check.
-class ZeroRows {
+class ZeroRows : public gpu::ZeroRows {
  public:
-  ZeroRows(const Desc& desc, Queue& queue) : zeros_(desc.product.memory, Space::device, sizeof(Zeros)) { clear(queue); }
-  Zeros* counter() const { return zeros_.as<Zeros>(); }
+  ZeroRows(const Desc& desc, Queue& queue) : gpu::ZeroRows(desc.product.memory, queue) {}
 
   /// Refuses an A with a row that has no diagonal entry.
   template <class I, class O>
@@ -82,26 +73,6 @@ class ZeroRows {
     check(queue, row, count);
     refuse_missing(A, row);
   }
-
-  kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) {
-    Zeros found;
-    queue.copy(&found, zeros_.data(), sizeof found);
-    queue.synchronize();
-    if (found.count == 0) return KKC_STATUS_SUCCESS;
-    where = static_cast<int64_t>(found.first);
-    count = static_cast<int64_t>(found.count);
-    clear(queue);
-    return KKC_STATUS_ZERO_PIVOT;
-  }
-
- private:
-  void clear(Queue& queue) {
-    const Zeros none{~0ull, 0};
-    queue.copy(zeros_.data(), &none, sizeof none);
-    queue.synchronize();
-  }
-
-  Buffer zeros_;
 };
 
 }  // namespace kkc::spgemm_jacobi::gpu_parts

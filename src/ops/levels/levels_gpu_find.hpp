@@ -1,0 +1,145 @@
+// Levels of a pattern in device memory: rows in their natural order (levels_gpu_kernels.hpp), then a radix sort by
+// level.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/dispatch.hpp"
+#include "device/gpu_bucket.hpp"
+#include "device/gpu_launch.hpp"
+#include "device/gpu_queue.hpp"
+#include "device/gpu_rows.hpp"
+#include "levels_gpu_kernels.hpp"
+#include "ops/levels/levels.hpp"
+
+namespace kkc::levels {
+namespace gpu_parts {
+
+template <class T>
+Buffer device_array(const std::shared_ptr<const Memory>& memory, int64_t count) {
+  return Buffer(memory, Space::device, static_cast<size_t>(count) * sizeof(T));
+}
+template <class T>
+std::shared_ptr<const Buffer> shared_device_array(const std::shared_ptr<const Memory>& memory, int64_t count) {
+  return std::make_shared<const Buffer>(memory, Space::device, static_cast<size_t>(count) * sizeof(T));
+}
+
+inline Counts* counts_in(Queue& queue) {
+  static_assert(sizeof(Counts) <= gpu::GpuQueue::scratch_bytes);
+  return static_cast<Counts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
+}
+
+/// Lanes of a row: more rows at a time find more of the chain, longer rows need more loads in flight.
+inline int lanes_log2_for(const CsrRef& A) {
+  const int64_t mean = A.nnz / std::max<int64_t>(1, A.rows);
+  return mean < 10 ? 0 : mean < 20 ? 1 : mean < 48 ? 2 : mean < 96 ? 3 : 4;
+}
+
+/// Finds order, diagonal, starts, count, missing and parted. Blocks.
+template <class I, class O>
+void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, const CsrRef& A, bool lower,
+                 Levels& levels) {
+  const int64_t n = A.rows;
+  levels.diagonal = shared_device_array<O>(memory, n);
+  levels.starts.assign(1, 0);
+  levels.parted = true;
+  if (n == 0) {
+    levels.order = shared_device_array<I>(memory, 0);
+    return;
+  }
+  using Key = std::make_unsigned_t<I>;
+  const Buffer keys = device_array<Key>(memory, n);
+  Counts* const counts = counts_in(queue);
+  const StartLevels<I> start{keys.as<I>(), n, counts};
+  gpu::launch(queue, std::min(gpu::blocks_for(n, start.threads * 4), 4096u), start.threads, 0, start);
+  using Find = FindLevels<I, O>;
+  const int lanes_log2 = lanes_log2_for(A);
+  gpu::launch(queue, gpu::blocks_for(n, Find::warps * (32 >> lanes_log2)), Find::threads, 0,
+              Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower, lanes_log2,
+                   keys.as<I>(), levels.diagonal->as<O>(), counts, 0});
+  const auto found = gpu::read_back<Counts>(queue, counts);
+  levels.count = static_cast<int64_t>(found.highest);
+  levels.missing = static_cast<int64_t>(found.missing);  // ~0 is -1
+  levels.parted = found.unparted == 0;
+  levels.entries_a_row = static_cast<double>(found.entries) / static_cast<double>(found.entry_rows);
+
+  // Levels count from 1 in the keys.
+  const int bits = std::bit_width(static_cast<uint64_t>(found.highest));
+  const bool one_pass = gpu::radix_passes(0, bits) == 1;
+  const Buffer other_keys = device_array<Key>(memory, n);
+  const auto first_order = shared_device_array<I>(memory, one_pass ? 0 : n),
+             second_order = shared_device_array<I>(memory, n);
+  const Buffer scratch(memory, Space::device, gpu::sort_scratch_bytes<Key, I>(n));
+  gpu::prepare_sort<Key, I>(queue);
+  const int where = gpu::sort_pairs<Key, I>(queue, {keys.as<Key>(), other_keys.as<Key>()},
+                                            {first_order->template as<I>(), second_order->template as<I>()}, n, 0, bits,
+                                            scratch.data(), gpu::PayloadIs::places);
+  levels.order = where == 0 ? first_order : second_order;
+  levels.device_starts = shared_device_array<I>(memory, levels.count + 1);
+  using Bounds = gpu::BucketBounds<Key, I>;
+  gpu::launch_over(queue, n + 1,
+                   Bounds{(where == 0 ? keys : other_keys).template as<Key>(), Key{1}, n, levels.count,
+                          levels.device_starts->template as<I>()});
+  std::vector<I> starts(static_cast<size_t>(levels.count) + 1);
+  queue.copy(starts.data(), levels.device_starts->data(), levels.device_starts->bytes());
+  levels.starts.assign(starts.begin(), starts.end());
+}
+
+/// A transposed pattern, its rows sorted, and where its entries' values lie.
+template <class I, class O>
+struct TransposedPattern {
+  Buffer offsets, indices, positions;
+
+  TransposedPattern(Queue& queue, const std::shared_ptr<const Memory>& memory, const CsrRef& A)
+      : offsets(device_array<O>(memory, A.cols + 1)),
+        indices(device_array<I>(memory, A.nnz)),
+        positions(device_array<O>(memory, A.nnz)) {
+    gpu::bucket(queue, memory, static_cast<const I*>(A.indices), A.base, A.cols, A.nnz, offsets.as<O>(),
+                positions.as<O>());
+    const Buffer rows = device_array<I>(memory, A.nnz);
+    gpu::expand_rows(queue, static_cast<const O*>(A.offsets), A.base, A.rows, A.nnz, rows.as<I>());
+    gpu::pick(queue, rows.as<I>(), positions.as<O>(), A.nnz, indices.as<I>(), static_cast<I>(A.base));
+  }
+  CsrRef ref(const CsrRef& A) const {
+    return {A.pair, A.scalar, 0, A.cols, A.rows, A.nnz, offsets.data(), indices.data(), nullptr};
+  }
+  size_t bytes() const { return offsets.bytes() + indices.bytes() + positions.bytes(); }
+};
+
+template <class I, class O>
+void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
+  const CsrRef& A = desc.A;
+  if (!desc.transposed) return find_levels<I, O>(queue, desc.memory, A, desc.uplo == Uplo::lower, levels);
+  const TransposedPattern<I, O> transposed(queue, desc.memory, A);
+  find_levels<I, O>(queue, desc.memory, transposed.ref(A), desc.uplo != Uplo::lower, levels);
+  // Places in A's own rows.
+  if (A.rows == 0) return;
+  Counts* const counts = counts_in(queue);
+  gpu::launch(queue, 1, StartLevels<I>::threads, 0, StartLevels<I>{nullptr, 0, counts});
+  using Find = FindDiagonals<I, O>;
+  const int lanes_log2 = lanes_log2_for(A);
+  gpu::launch(queue, gpu::blocks_for(A.rows, Find::threads >> lanes_log2), Find::threads, 0,
+              Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base, lanes_log2,
+                   levels.diagonal->as<O>(), counts});
+  const auto found = gpu::read_back<Counts>(queue, counts);
+  levels.missing = static_cast<int64_t>(found.missing);
+  levels.parted = found.unparted == 0;
+}
+
+inline std::shared_ptr<const Levels> find(Queue& queue, const Desc& desc) {
+  auto levels = std::make_shared<Levels>();
+  levels->pair = desc.A.pair;
+  levels->uplo = desc.uplo;
+  levels->transposed = desc.transposed;
+  levels->rows = desc.A.rows;
+  dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
+    using P = decltype(pair);
+    find_typed<typename P::ordinal, typename P::offset>(queue, desc, *levels);
+  });
+  return levels;
+}
+
+}  // namespace gpu_parts
+}  // namespace kkc::levels

@@ -1,0 +1,292 @@
+// Kernels of levels on GPUs: rows in their natural order, without launches or barriers between levels. A level is its
+// own flag: 0 says that it is not known yet, and readers ask again (Liu et al., "A synchronization-free algorithm for
+// parallel sparse triangular solves", Euro-Par 2016, section 3). Blocks take tickets, so that the rows before a block's
+// are always running or done, whatever order the device starts blocks in.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "device/gpu_warp.hpp"
+
+namespace kkc::levels::gpu_parts {
+
+/// In device memory; StartLevels begins them.
+struct Counts {
+  unsigned long long missing;  // the first row without a diagonal entry; none: ~0
+  unsigned long long entries;  // of the triangle without its diagonal, in the rows that are looked at for it
+  unsigned long long entry_rows;
+  unsigned long long highest;  // level + 1
+  unsigned ticket;
+  unsigned unparted;
+};
+
+/// What a lane, and then the lanes of a row, learn of where the row's entries lie.
+template <class O>
+struct Places {
+  static constexpr O none = static_cast<O>(~std::make_unsigned_t<O>{} >> 1);
+  O last_left = -1, first_diagonal = none, last_diagonal = -1, first_right = none;
+
+  __device__ void note(O place, bool left, bool diagonal) {
+    if (left) {
+      last_left = place;
+    } else if (diagonal) {
+      if (first_diagonal == none) first_diagonal = place;
+      last_diagonal = place;
+    } else if (first_right == none) {
+      first_right = place;
+    }
+  }
+  __device__ void join(int lanes) {
+    for (int mask = lanes >> 1; mask > 0; mask >>= 1) {
+      last_left = max(last_left, gpu::shuffle_xor(last_left, mask, 32));
+      last_diagonal = max(last_diagonal, gpu::shuffle_xor(last_diagonal, mask, 32));
+      first_diagonal = min(first_diagonal, gpu::shuffle_xor(first_diagonal, mask, 32));
+      first_right = min(first_right, gpu::shuffle_xor(first_right, mask, 32));
+    }
+  }
+  __device__ bool present() const { return first_diagonal != none; }
+  __device__ bool parted() const {
+    return last_left < min(first_diagonal, first_right) && last_diagonal < first_right &&
+           (!present() || first_diagonal == last_diagonal);
+  }
+  __device__ O code(O end) const {
+    return present() ? first_diagonal : static_cast<O>(~(first_right == none ? end : first_right));
+  }
+};
+
+template <class I>
+struct StartLevels {
+  static constexpr int threads = 256;
+  I* level;
+  int64_t rows;
+  Counts* counts;
+
+  __device__ void operator()() const {
+    const int64_t first = int64_t{blockIdx.x} * threads + threadIdx.x;
+    for (int64_t i = first; i < rows; i += int64_t{gridDim.x} * threads) level[i] = 0;
+    if (first == 0) *counts = {~0ull, 0, 0, 0, 0, 0};
+  }
+};
+
+/// The diagonal alone: a row for `1 << lanes_log2` lanes.
+template <class I, class O>
+struct FindDiagonals {
+  static constexpr int threads = 256;
+  const O* offsets;
+  const I* indices;
+  int64_t rows;
+  int32_t base;
+  int lanes_log2;
+  O* diagonal;
+  Counts* counts;
+
+  __device__ void operator()() const {
+    const int lanes = 1 << lanes_log2, e = static_cast<int>(threadIdx.x) & (lanes - 1);
+    const int64_t row = (int64_t{blockIdx.x} * threads + threadIdx.x) >> lanes_log2;
+    const bool valid = row < rows;
+    const O begin = valid ? offsets[row] - base : 0, end = valid ? offsets[row + 1] - base : 0;
+    Places<O> places;
+    for (O p = begin + e; p < end; p += lanes) {
+      const int64_t column = static_cast<int64_t>(indices[p]) - base;
+      places.note(p, column < row, column == row);
+    }
+    places.join(lanes);
+    if (!valid || e != 0) return;
+    diagonal[row] = places.code(end);
+    if (!places.parted()) counts->unparted = 1;
+    if (!places.present() && static_cast<unsigned long long>(row) < gpu::load_fresh(&counts->missing))
+      atomicMin(&counts->missing, static_cast<unsigned long long>(row));
+  }
+};
+
+/// A row for `1 << lanes_log2` lanes of a warp. Rows of one warp may depend on each other: chains of neighbours, which
+/// grids have, are added up by a scan over the warp; else such a row waits for the next look at its dependencies.
+template <class I, class O>
+struct FindLevels {
+  static constexpr int threads = 128, warps = threads / 32, batch = 4;
+  static constexpr int sampled = 16;  // blocks of which one counts its rows' entries
+#if defined(__HIP__)
+  // A wavefront of 64 must not wait for itself.
+  static constexpr int64_t long_row = INT64_MAX;
+#else
+  static constexpr int64_t long_row = 512;
+#endif
+  const O* offsets;
+  const I* indices;
+  int64_t rows;
+  int32_t base;
+  bool lower;
+  int lanes_log2;
+  I* level;     // level + 1; 0: not known yet
+  O* diagonal;  // as Levels::diagonal
+  Counts* counts;
+  unsigned nap;  // nanoseconds between looks that found nothing
+
+  /// Rows count in the order in which they are taken.
+  __device__ int64_t turned(int64_t row) const { return lower ? row : rows - 1 - row; }
+
+  __device__ void operator()() const {
+    __shared__ unsigned ticket;
+    __shared__ I known[warps][32];  // by first lane of the row
+    if (threadIdx.x == 0) ticket = atomicAdd(&counts->ticket, 1u);
+    __syncthreads();
+    const int lanes = 1 << lanes_log2, each = 32 >> lanes_log2;
+    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
+    const int r = lane >> lanes_log2, e = lane & (lanes - 1), at = r << lanes_log2;  // at: the row's first lane
+    const int64_t first = (static_cast<int64_t>(ticket) * warps + warp) * each, q = first + r;
+    if (first >= rows) return;
+    const bool valid = q < rows;
+    const int64_t row = valid ? turned(q) : 0;
+    const O begin = valid ? offsets[row] - base : 0, end = valid ? offsets[row + 1] - base : 0;
+
+    I mine = 1;          // level + 1 as far as it is known
+    uint32_t inner = 0;  // first lanes of the warp's rows that this one still waits for
+    Places<O> places;
+    O next = begin + e;
+    const auto classify = [&](O place, int64_t of, int64_t q_of, Places<O>& found, uint32_t& within) -> I {
+      const int64_t column = static_cast<int64_t>(indices[place]) - base, qc = turned(column);
+      found.note(place, column < of, column == of);
+      if (qc >= q_of) return -1;
+      if (qc < first) return static_cast<I>(column);
+      within |= 1u << (static_cast<int>(qc - first) << lanes_log2);
+      return -1;
+    };
+
+    // Long rows take the whole warp: what they depend on outside it is waited for here, the rest below.
+    for (uint32_t longs = gpu::ballot32(static_cast<int64_t>(end - begin) > long_row); longs != 0;) {
+      const int leader = __ffs(static_cast<int>(longs)) - 1, holder = leader & ~(lanes - 1);
+      longs &= ~(lanes == 32 ? ~0u : ((1u << lanes) - 1) << holder);
+      const O from = gpu::shuffle_from(begin, leader, 32), to = gpu::shuffle_from(end, leader, 32);
+      const int64_t of = gpu::shuffle_from(row, leader, 32), q_of = first + (holder >> lanes_log2);
+      constexpr int deep = 2 * batch;
+      Places<O> found;
+      uint32_t within = 0;
+      I highest = 1;
+      for (O p = from + lane; p < to; p += 32 * deep) {
+        I waits[deep];
+#pragma unroll
+        for (int u = 0; u < deep; ++u) {
+          const O place = p + static_cast<O>(32 * u);
+          waits[u] = place < to ? classify(place, of, q_of, found, within) : I{-1};
+        }
+        for (bool open = true; open;) {
+          I value[deep];
+#pragma unroll
+          for (int u = 0; u < deep; ++u) value[u] = waits[u] >= 0 ? gpu::load_fresh(level + waits[u]) : I{0};
+          open = false;
+#pragma unroll
+          for (int u = 0; u < deep; ++u) {
+            if (value[u] != 0) {
+              highest = max(highest, static_cast<I>(value[u] + 1));
+              waits[u] = -1;
+            }
+            open = open || waits[u] >= 0;
+          }
+        }
+      }
+      gpu::sync32();
+      for (int mask = 16; mask > 0; mask >>= 1) {
+        highest = max(highest, gpu::shuffle_xor(highest, mask, 32));
+        within |= gpu::shuffle_xor(within, mask, 32);
+      }
+      found.join(32);
+      if (holder == at) {
+        mine = highest;
+        inner = within;
+        places = found;
+        next = end + e;
+      }
+    }
+
+    const uint32_t all = gpu::ballot32(valid && e == 0);
+    uint32_t finals = 0;
+    I waits[batch];
+    int open = 0;
+#pragma unroll
+    for (int u = 0; u < batch; ++u) waits[u] = -1;
+    while (finals != all) {
+      if (open == 0 && next < end) {
+#pragma unroll
+        for (int u = 0; u < batch; ++u) {
+          const O place = next + static_cast<O>(u << lanes_log2);
+          waits[u] = place < end ? classify(place, row, q, places, inner) : I{-1};
+          open += waits[u] >= 0;
+        }
+        next += static_cast<O>(batch << lanes_log2);
+      }
+      I value[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u) value[u] = waits[u] >= 0 ? gpu::load_fresh(level + waits[u]) : I{0};
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (value[u] != 0) {
+          mine = max(mine, static_cast<I>(value[u] + 1));
+          waits[u] = -1;
+          --open;
+        }
+      bool ready = open == 0 && next >= end;
+      for (int mask = lanes >> 1; mask > 0; mask >>= 1) {
+        mine = max(mine, gpu::shuffle_xor(mine, mask, 32));
+        inner |= gpu::shuffle_xor(inner, mask, 32);
+        ready = gpu::shuffle_xor(static_cast<int>(ready), mask, 32) != 0 && ready;
+      }
+      for (uint32_t done = inner & finals; done != 0; done &= done - 1)
+        mine = max(mine, static_cast<I>(known[warp][__ffs(static_cast<int>(done)) - 1] + 1));
+      inner &= ~finals;
+
+      // Runs of rows each of which waits for the one before it, whatever else of the run it needs: the highest of
+      // (level of k + distance from k) over the run up to the row.
+      const bool linked = r > 0 && (inner >> (at - lanes) & 1u) != 0;
+      const uint32_t heads = gpu::ballot32(!linked) & (at + lanes == 32 ? ~0u : (1u << (at + lanes)) - 1);
+      const int head = (31 - __clz(static_cast<int>(heads))) & ~(lanes - 1);
+      const uint32_t run = ((1u << at) - 1) & ~((1u << head) - 1);  // before the row itself
+      const uint32_t blocked = gpu::ballot32(!ready || (inner & ~run) != 0);
+      const bool final = valid && e == 0 && (finals >> at & 1u) == 0 && (blocked & (run | 1u << at)) == 0;
+      I height = static_cast<I>(mine - r);
+      for (int by = 1; by < each; by <<= 1) {
+        const I below = gpu::shuffle_up(height, by << lanes_log2, 32);
+        if (((r - by) << lanes_log2) >= head) height = max(height, below);
+      }
+      height = static_cast<I>(height + r);
+      if (final) {
+        *static_cast<volatile I*>(level + row) = height;
+        known[warp][lane] = height;
+        mine = height;
+      }
+      gpu::sync32();
+      const uint32_t now = gpu::ballot32(final);
+      finals |= now;
+      if (now == 0 && nap != 0) gpu::pause(nap);
+    }
+
+    places.join(lanes);
+    const bool writes = valid && e == 0;
+    if (writes) diagonal[row] = places.code(end);
+    I highest = writes ? mine : I{0};
+    for (int mask = 16; mask > 0; mask >>= 1) highest = max(highest, gpu::shuffle_xor(highest, mask, 32));
+    const uint32_t unparted = gpu::ballot32(writes && !places.parted());
+    const uint32_t missing = gpu::ballot32(writes && !places.present());
+    if (lane == 0) {
+      if (static_cast<unsigned long long>(highest) > gpu::load_fresh(&counts->highest))
+        atomicMax(&counts->highest, static_cast<unsigned long long>(highest));
+      if (unparted != 0) counts->unparted = 1;
+      if (missing != 0) {
+        const int one = lower ? __ffs(static_cast<int>(missing)) - 1 : 31 - __clz(static_cast<int>(missing));
+        const auto of = static_cast<unsigned long long>(turned(first + (one >> lanes_log2)));
+        if (of < gpu::load_fresh(&counts->missing)) atomicMin(&counts->missing, of);
+      }
+    }
+    if (ticket % sampled == 0) {
+      const O place = places.present() ? places.first_diagonal : min(places.first_right, end);
+      unsigned long long entries = !writes ? 0 : lower ? place - begin : end - place - places.present();
+      entries = gpu::subgroup_sum(entries, 32);
+      if (lane == 0) {
+        atomicAdd(&counts->entries, entries);
+        atomicAdd(&counts->entry_rows, static_cast<unsigned long long>(__popc(all)));
+      }
+    }
+  }
+};
+
+}  // namespace kkc::levels::gpu_parts

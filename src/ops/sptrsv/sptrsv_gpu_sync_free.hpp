@@ -1,0 +1,178 @@
+// sptrsv, gpu_sync_free: launches whose rows wait for each other (sptrsv_gpu_sync_free_kernels.hpp), for devices whose
+// running blocks all make progress. x is solved in a workspace where each number is its own flag. Long runs of levels
+// with few rows go to one block each, all others to one launch between two such runs.
+#pragma once
+
+#include <vector>
+
+#include "sptrsv_gpu_parts.hpp"
+#include "sptrsv_gpu_sync_free_kernels.hpp"
+
+namespace kkc::sptrsv {
+namespace gpu_parts {
+
+namespace sync_free_tuning {
+inline constexpr int gate_distance = 2;       // levels that a warp's gate lies before its rows
+inline constexpr unsigned gate_nap = 0;       // nanoseconds between looks at it
+inline constexpr int64_t narrow_rows = 64;    // of a level in a chain, at most
+inline constexpr int64_t chain_levels = 256;  // at least
+inline constexpr size_t most_launches = 64;   // else longer chains are asked for
+}  // namespace sync_free_tuning
+
+/// Positions in the order that one launch solves.
+struct SyncFreeRun {
+  bool chain;
+  int64_t first, end;
+};
+
+inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, int64_t shortest_chain) {
+  std::vector<SyncFreeRun> runs;
+  const auto add = [&](bool chain, int64_t first, int64_t end) {
+    if (first == end) return;
+    if (!chain && !runs.empty() && !runs.back().chain)
+      runs.back().end = end;
+    else
+      runs.push_back({chain, first, end});
+  };
+  const std::vector<int64_t>& starts = levels.starts;
+  for (int64_t l = 0; l < levels.count;) {
+    int64_t after = l;
+    const auto width = [&](int64_t level) { return starts[size_t(level) + 1] - starts[size_t(level)]; };
+    while (after < levels.count && width(after) < sync_free_tuning::narrow_rows) ++after;
+    const bool chain = after - l >= shortest_chain;
+    if (after == l) ++after;
+    add(chain, starts[size_t(l)], starts[size_t(after)]);
+    l = after;
+  }
+  return runs;
+}
+
+inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, bool chains) {
+  if (!chains) return levels.rows > 0 ? std::vector<SyncFreeRun>{{false, 0, levels.rows}} : std::vector<SyncFreeRun>{};
+  int64_t shortest = sync_free_tuning::chain_levels;
+  for (;; shortest *= 4) {
+    std::vector<SyncFreeRun> runs = sync_free_runs(levels, shortest);
+    if (runs.size() <= sync_free_tuning::most_launches) return runs;
+  }
+}
+
+template <class T, class I, class O>
+class SyncFreeKernel final : public Kernel {
+ public:
+  SyncFreeKernel(const Desc& desc, Queue& queue)
+      : triangle_(desc, queue),
+        lanes_(lanes_for(triangle_.levels().entries_a_row, desc.vectors)),
+        rows_(desc.A.rows),
+        vectors_(desc.vectors),
+        runs_(sync_free_runs(triangle_.levels(), vectors_ == 1)),
+        zeros_(desc.memory, queue) {
+    int64_t groups = 0;
+    bool chains = false;
+    for (const SyncFreeRun& run : runs_) {
+      if (!run.chain) groups += groups_of(run);
+      chains = chains || run.chain;
+    }
+    const Levels& levels = triangle_.levels();
+    gates_ = device_array<I>(desc, groups);
+    int64_t at = 0;
+    for (const SyncFreeRun& run : runs_) {
+      if (run.chain) continue;
+      gpu::launch_over(
+          queue, groups_of(run),
+          SetGates<I>{levels.order->template as<I>(), levels.device_starts->template as<I>(), levels.count, run.first,
+                      groups_of(run), rows_a_warp(), sync_free_tuning::gate_distance, gates_.as<I>() + at});
+      at += groups_of(run);
+    }
+    if (chains) {
+      places_ = device_array<I>(desc, rows_);
+      gpu::launch_over(queue, rows_, Invert<I>{levels.order->template as<I>(), rows_, places_.as<I>()});
+      gpu::prepare<Chain>(queue);
+    }
+    gpu::prepare<FillOnes>(queue);
+    gpu::prepare<Wide>(queue);
+  }
+
+  void execute(Queue& queue, const Args& args) override {
+    const auto words = static_cast<int64_t>(workspace_bytes() / sizeof(uint4));
+    gpu::launch(queue, std::min(gpu::blocks_for(words, FillOnes::threads * 4), 4096u), FillOnes::threads, 0,
+                FillOnes{static_cast<uint4*>(args.workspace), words});
+    const Levels& levels = triangle_.levels();
+    RowSolver<T, I, O> solver{};
+    solver.A = triangle_.template with_values<T>(args.A);
+    solver.operands = operands_of<T>(args);
+    solver.order = levels.order->template as<I>();
+    solver.work = reinterpret_cast<T*>(static_cast<char*>(args.workspace) + ticket_bytes());
+    solver.zeros = zeros_.counter();
+    solver.entry_lanes_log2 = lanes_.entries_log2;
+    solver.column_lanes_log2 = lanes_.columns_log2;
+    solver.nap = sync_free_tuning::gate_nap;
+    unsigned* ticket = static_cast<unsigned*>(args.workspace);
+    const I* gates = gates_.as<I>();
+    for (const SyncFreeRun& run : runs_) {
+      if (run.chain) {
+        gpu::launch(queue, 1, Chain::threads, 0, Chain{solver, places_.as<I>(), run.first, run.end});
+        continue;
+      }
+      gpu::launch(queue, gpu::blocks_for(groups_of(run) * tiles(), Wide::warps), Wide::threads, 0,
+                  Wide{solver, gates, run.first, run.end, ticket++, static_cast<int>(tiles())});
+      gates += groups_of(run);
+    }
+  }
+
+  size_t workspace_bytes() const override {
+    const size_t bytes = ticket_bytes() + static_cast<size_t>(rows_ * vectors_) * sizeof(T);
+    return (bytes + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
+  }
+  kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
+    return zeros_.check(queue, where, count);
+  }
+  std::shared_ptr<const Levels> levels() const override { return triangle_.shared_levels(); }
+  void describe(Info& info) const override {
+    const Levels& levels = triangle_.levels();
+    int64_t chained = 0;
+    for (const SyncFreeRun& run : runs_)
+      if (run.chain) chained += run.end - run.first;
+    info.add("levels", levels.count);
+    info.add("rows_a_level", static_cast<double>(rows_) / static_cast<double>(std::max<int64_t>(1, levels.count)));
+    info.add("launches", static_cast<int64_t>(runs_.size()));
+    info.add("chained_rows", chained);
+    info.add("lanes_a_row", int64_t{1} << lanes_.log2());
+    info.add("plan_bytes", static_cast<int64_t>(triangle_.bytes() + gates_.bytes() + places_.bytes()));
+  }
+
+ private:
+  using Wide = SolveSyncFree<T, I, O>;
+  using Chain = SolveChain<T, I, O>;
+
+  int rows_a_warp() const { return 32 >> lanes_.log2(); }
+  int64_t groups_of(const SyncFreeRun& run) const { return (run.end - run.first + rows_a_warp() - 1) / rows_a_warp(); }
+  int64_t tiles() const { return (vectors_ + (int64_t{1} << lanes_.columns_log2) - 1) >> lanes_.columns_log2; }
+  /// Tickets lie at the beginning of the workspace.
+  size_t ticket_bytes() const { return (runs_.size() * sizeof(unsigned) + 255) / 256 * 256; }
+
+  PlannedTriangle<I, O> triangle_;
+  Lanes lanes_;
+  int64_t rows_, vectors_;
+  std::vector<SyncFreeRun> runs_;
+  Buffer gates_, places_;
+  gpu::ZeroRows zeros_;
+};
+
+inline std::unique_ptr<Kernel> make_sync_free(const Desc& desc, Queue& queue) {
+  std::unique_ptr<Kernel> kernel;
+  with_types(desc, [&]<class T, class I, class O>(T, I, O) {
+    kernel = std::make_unique<SyncFreeKernel<T, I, O>>(desc, queue);
+  });
+  return kernel;
+}
+
+inline std::string sync_free_unsupported(const Desc&) { return {}; }
+
+}  // namespace gpu_parts
+
+template <class Dev>
+constexpr Implementation gpu_sync_free() {
+  return {{"gpu_sync_free"}, true, gpu_parts::sync_free_unsupported, gpu_parts::make_sync_free};
+}
+
+}  // namespace kkc::sptrsv
