@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "cusparse_reorder.hpp"
+#include "cusparse_solve.hpp"
 #include "cusparse_spgemm.hpp"
 #include "peer.hpp"
 
@@ -300,6 +301,7 @@ class CuSparse final : public Peer {
     if (list.empty()) throw NotTaken(last);
     return list;
   }
+  std::vector<Entrant> sptrsv(const SptrsvProblem& p) override { return cusparse_solve::sptrsv(p); }
   std::vector<Entrant> transpose(const ReorderProblem& p) override { return cusparse_reorder::transpose(p); }
   std::vector<Entrant> sort_rows(const ReorderProblem& p) override { return cusparse_reorder::sort_rows(p); }
 };
