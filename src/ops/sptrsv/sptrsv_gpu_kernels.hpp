@@ -113,15 +113,16 @@ struct Operands {
   Factor<T> alpha;
 };
 
-/// Fills device memory with ones.
-struct FillOnes {
+/// Fills device memory with copies of a word.
+struct Fill {
   static constexpr int threads = 256;
   uint4* words;
   int64_t count;
+  uint32_t word;
 
   __device__ void operator()() const {
     for (int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += int64_t{gridDim.x} * threads)
-      words[i] = {~0u, ~0u, ~0u, ~0u};
+      words[i] = {word, word, word, word};
   }
 };
 

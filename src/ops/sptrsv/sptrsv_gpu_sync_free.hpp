@@ -88,14 +88,14 @@ class SyncFreeKernel final : public Kernel {
       gpu::launch_over(queue, rows_, Invert<I>{levels.order->template as<I>(), rows_, places_.as<I>()});
       gpu::prepare<Chain>(queue);
     }
-    gpu::prepare<FillOnes>(queue);
+    gpu::prepare<Fill>(queue);
     gpu::prepare<Wide>(queue);
   }
 
   void execute(Queue& queue, const Args& args) override {
     const auto words = static_cast<int64_t>(workspace_bytes() / sizeof(uint4));
-    gpu::launch(queue, std::min(gpu::blocks_for(words, FillOnes::threads * 4), 4096u), FillOnes::threads, 0,
-                FillOnes{static_cast<uint4*>(args.workspace), words});
+    gpu::launch(queue, std::min(gpu::blocks_for(words, Fill::threads * 4), 4096u), Fill::threads, 0,
+                Fill{static_cast<uint4*>(args.workspace), words, ~0u});
     const Levels& levels = triangle_.levels();
     RowSolver<T, I, O> solver{};
     solver.A = triangle_.template with_values<T>(args.A);

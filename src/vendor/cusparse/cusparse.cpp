@@ -50,7 +50,18 @@ Found open_library() {
       find(handle, "cusparseSpGEMMreuse_workEstimation", f.product_estimate) &&
       find(handle, "cusparseSpGEMMreuse_nnz", f.product_nnz) &&
       find(handle, "cusparseSpGEMMreuse_copy", f.product_copy) &&
-      find(handle, "cusparseSpGEMMreuse_compute", f.product_compute);
+      find(handle, "cusparseSpGEMMreuse_compute", f.product_compute) &&
+      find(handle, "cusparseSpMatSetAttribute", f.sparse_set_attribute) &&
+      find(handle, "cusparseSpSV_createDescr", f.create_spsv) &&
+      find(handle, "cusparseSpSV_destroyDescr", f.destroy_spsv) &&
+      find(handle, "cusparseSpSV_bufferSize", f.spsv_buffer_size) &&
+      find(handle, "cusparseSpSV_analysis", f.spsv_analysis) && find(handle, "cusparseSpSV_solve", f.spsv_solve) &&
+      find(handle, "cusparseSpSM_createDescr", f.create_spsm) &&
+      find(handle, "cusparseSpSM_destroyDescr", f.destroy_spsm) &&
+      find(handle, "cusparseSpSM_bufferSize", f.spsm_buffer_size) &&
+      find(handle, "cusparseSpSM_analysis", f.spsm_analysis) && find(handle, "cusparseSpSM_solve", f.spsm_solve);
+  find(handle, "cusparseSpSV_updateMatrix", f.spsv_update);
+  find(handle, "cusparseSpSM_updateMatrix", f.spsm_update);
   find(handle, "cusparseSpMV_preprocess", f.spmv_preprocess);
   if (!found.complete) found.reason = "this libcusparse.so.12 lacks functions that kkc needs";
   return found;
@@ -153,6 +164,15 @@ void SparseMatrix::set(const CsrRef& A) const {
         "cusparseCsrSetPointers");
 }
 
+void SparseMatrix::set_triangle(Uplo uplo, Diag diag) const {
+  cusparseFillMode_t fill = uplo == Uplo::lower ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
+  cusparseDiagType_t type = diag == Diag::unit ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
+  check(functions().sparse_set_attribute(descriptor_, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill),
+        "cusparseSpMatSetAttribute");
+  check(functions().sparse_set_attribute(descriptor_, CUSPARSE_SPMAT_DIAG_TYPE, &type, sizeof type),
+        "cusparseSpMatSetAttribute");
+}
+
 int64_t SparseMatrix::nnz() const {
   int64_t rows = 0, cols = 0, nnz = 0;
   check(functions().sparse_size(descriptor_, &rows, &cols, &nnz), "cusparseSpMatGetSize");
@@ -179,6 +199,64 @@ DenseMatrix::DenseMatrix(const DenseRef& v) {
 DenseMatrix::~DenseMatrix() { functions().destroy_dense(descriptor_); }
 void DenseMatrix::set(const DenseRef& v) const {
   check(functions().dense_set_values(descriptor_, some(v.data)), "cusparseDnMatSetValues");
+}
+
+TriangularVector::TriangularVector() { check(functions().create_spsv(&descriptor_), "cusparseSpSV_createDescr"); }
+TriangularVector::~TriangularVector() { functions().destroy_spsv(descriptor_); }
+size_t TriangularVector::buffer_bytes(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
+                                      const SparseMatrix& A, const Vector& b, const Vector& x,
+                                      cudaDataType type) const {
+  size_t bytes = 0;
+  check(functions().spsv_buffer_size(handle, op, alpha, A.get(), b.get(), x.get(), type, CUSPARSE_SPSV_ALG_DEFAULT,
+                                     descriptor_, &bytes),
+        "cusparseSpSV_bufferSize");
+  return bytes;
+}
+void TriangularVector::analyse(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
+                               const SparseMatrix& A, const Vector& b, const Vector& x, cudaDataType type,
+                               void* buffer) const {
+  check(functions().spsv_analysis(handle, op, alpha, A.get(), b.get(), x.get(), type, CUSPARSE_SPSV_ALG_DEFAULT,
+                                  descriptor_, buffer),
+        "cusparseSpSV_analysis");
+}
+void TriangularVector::update(cusparseHandle_t handle, void* values) const {
+  check(functions().spsv_update(handle, descriptor_, values, CUSPARSE_SPSV_UPDATE_GENERAL),
+        "cusparseSpSV_updateMatrix");
+}
+void TriangularVector::solve(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha, const SparseMatrix& A,
+                             const Vector& b, const Vector& x, cudaDataType type) const {
+  check(functions().spsv_solve(handle, op, alpha, A.get(), b.get(), x.get(), type, CUSPARSE_SPSV_ALG_DEFAULT,
+                               descriptor_),
+        "cusparseSpSV_solve");
+}
+
+TriangularMatrix::TriangularMatrix() { check(functions().create_spsm(&descriptor_), "cusparseSpSM_createDescr"); }
+TriangularMatrix::~TriangularMatrix() { functions().destroy_spsm(descriptor_); }
+size_t TriangularMatrix::buffer_bytes(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
+                                      const SparseMatrix& A, const DenseMatrix& b, const DenseMatrix& x,
+                                      cudaDataType type) const {
+  size_t bytes = 0;
+  check(functions().spsm_buffer_size(handle, op, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, A.get(), b.get(), x.get(),
+                                     type, CUSPARSE_SPSM_ALG_DEFAULT, descriptor_, &bytes),
+        "cusparseSpSM_bufferSize");
+  return bytes;
+}
+void TriangularMatrix::analyse(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
+                               const SparseMatrix& A, const DenseMatrix& b, const DenseMatrix& x, cudaDataType type,
+                               void* buffer) const {
+  check(functions().spsm_analysis(handle, op, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, A.get(), b.get(), x.get(), type,
+                                  CUSPARSE_SPSM_ALG_DEFAULT, descriptor_, buffer),
+        "cusparseSpSM_analysis");
+}
+void TriangularMatrix::update(cusparseHandle_t handle, void* values) const {
+  check(functions().spsm_update(handle, descriptor_, values, CUSPARSE_SPSM_UPDATE_GENERAL),
+        "cusparseSpSM_updateMatrix");
+}
+void TriangularMatrix::solve(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha, const SparseMatrix& A,
+                             const DenseMatrix& b, const DenseMatrix& x, cudaDataType type) const {
+  check(functions().spsm_solve(handle, op, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, A.get(), b.get(), x.get(), type,
+                               CUSPARSE_SPSM_ALG_DEFAULT, descriptor_),
+        "cusparseSpSM_solve");
 }
 
 }  // namespace kkc::cusparse

@@ -40,6 +40,21 @@ struct Library {
   decltype(&cusparseSpGEMMreuse_nnz) product_nnz;
   decltype(&cusparseSpGEMMreuse_copy) product_copy;
   decltype(&cusparseSpGEMMreuse_compute) product_compute;
+  decltype(&cusparseSpMatSetAttribute) sparse_set_attribute;
+  decltype(&cusparseSpSV_createDescr) create_spsv;
+  decltype(&cusparseSpSV_destroyDescr) destroy_spsv;
+  decltype(&cusparseSpSV_bufferSize) spsv_buffer_size;
+  decltype(&cusparseSpSV_analysis) spsv_analysis;
+  decltype(&cusparseSpSV_solve) spsv_solve;
+  decltype(&cusparseSpSV_updateMatrix) spsv_update;  // null before CUDA 12.1
+  decltype(&cusparseSpSM_createDescr) create_spsm;
+  decltype(&cusparseSpSM_destroyDescr) destroy_spsm;
+  decltype(&cusparseSpSM_bufferSize) spsm_buffer_size;
+  decltype(&cusparseSpSM_analysis) spsm_analysis;
+  decltype(&cusparseSpSM_solve) spsm_solve;
+  decltype(&cusparseSpSM_updateMatrix) spsm_update;  // null before CUDA 12.4
+
+  bool solves_triangles() const { return spsv_update != nullptr && spsm_update != nullptr; }
 };
 
 /// Null when it is not there; then `reason` says why.
@@ -73,6 +88,8 @@ class SparseMatrix {
   SparseMatrix(const SparseMatrix&) = delete;
   SparseMatrix& operator=(const SparseMatrix&) = delete;
   void set(const CsrRef& A) const;
+  /// For solves: the triangle that they read.
+  void set_triangle(Uplo uplo, Diag diag) const;
   int64_t nnz() const;
   cusparseSpMatDescr_t get() const { return descriptor_; }
 
@@ -119,6 +136,44 @@ class DenseMatrix {
 
  private:
   cusparseDnMatDescr_t descriptor_ = nullptr;
+};
+
+/// What cuSPARSE keeps of a triangular solve with one right-hand side: the analysis, and A's values as of update().
+class TriangularVector {
+ public:
+  TriangularVector();
+  ~TriangularVector();
+  TriangularVector(const TriangularVector&) = delete;
+  TriangularVector& operator=(const TriangularVector&) = delete;
+  size_t buffer_bytes(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha, const SparseMatrix& A,
+                      const Vector& b, const Vector& x, cudaDataType type) const;
+  void analyse(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha, const SparseMatrix& A,
+               const Vector& b, const Vector& x, cudaDataType type, void* buffer) const;
+  void update(cusparseHandle_t handle, void* values) const;
+  void solve(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha, const SparseMatrix& A, const Vector& b,
+             const Vector& x, cudaDataType type) const;
+
+ private:
+  cusparseSpSVDescr_t descriptor_ = nullptr;
+};
+
+/// The same with several.
+class TriangularMatrix {
+ public:
+  TriangularMatrix();
+  ~TriangularMatrix();
+  TriangularMatrix(const TriangularMatrix&) = delete;
+  TriangularMatrix& operator=(const TriangularMatrix&) = delete;
+  size_t buffer_bytes(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha, const SparseMatrix& A,
+                      const DenseMatrix& b, const DenseMatrix& x, cudaDataType type) const;
+  void analyse(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha, const SparseMatrix& A,
+               const DenseMatrix& b, const DenseMatrix& x, cudaDataType type, void* buffer) const;
+  void update(cusparseHandle_t handle, void* values) const;
+  void solve(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha, const SparseMatrix& A,
+             const DenseMatrix& b, const DenseMatrix& x, cudaDataType type) const;
+
+ private:
+  cusparseSpSMDescr_t descriptor_ = nullptr;
 };
 
 }  // namespace kkc::cusparse
