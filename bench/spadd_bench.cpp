@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "bench_matrix.hpp"
+#include "bench_phases.hpp"
 
 namespace kkc::bench {
 namespace {
@@ -207,12 +208,6 @@ class Ours {
   Matrix on_host_;
 };
 
-struct Contender {
-  Measured measured;
-  TwoPhases phases;
-  std::vector<double> symbolic;  // seconds, a round each
-};
-
 std::vector<Contender> contenders_of(Session& session, Bench& bench, const Case& c, const Operands& x, Json& left_out) {
   std::vector<Contender> list;
   auto variants = session.arguments().options;
@@ -260,33 +255,6 @@ std::vector<Contender> contenders_of(Session& session, Bench& bench, const Case&
   return list;
 }
 
-/// What a phase, or both, take beside each of kkc's.
-void compare(Session& session, Json& entry, const char* what, const std::vector<Contender>& contenders,
-             const std::vector<std::vector<double>>& rounds) {
-  auto& rows = entry[what] = Json::array();
-  for (size_t k = 0; k < contenders.size(); ++k) {
-    if (rounds[k].empty()) continue;
-    const Quartiles time = quartiles(rounds[k]);
-    char line[160];
-    std::snprintf(line, sizeof line, "  %-9s [%zu] %-36s %10.4f ms", what, k + 1, contenders[k].measured.name.c_str(),
-                  time.median * 1e3);
-    std::string text = line;
-    Json row{{"name", contenders[k].measured.name}, {"seconds", time.median}, {"ratios", Json::array()}};
-    for (size_t ours = 0; ours < contenders.size(); ++ours) {
-      if (!contenders[ours].measured.is_kkc || ours == k) continue;
-      const Quartiles times = ratio(rounds[k], rounds[ours]);
-      row["ratios"].push_back({{"kkc", contenders[ours].measured.name},
-                               {"median", times.median},
-                               {"lower", times.lower},
-                               {"upper", times.upper}});
-      std::snprintf(line, sizeof line, "  %6.2f of [%zu]'s", times.median, ours + 1);
-      text += line;
-    }
-    rows.push_back(std::move(row));
-    session.print(text);
-  }
-}
-
 void run_case(Session& session, const Case& c, kkc_context_t* loader) {
   Bench& bench = session.bench(c.device, c.threads);
   const Operands host = operands_of(session, loader, c);
@@ -314,54 +282,12 @@ void run_case(Session& session, const Case& c, kkc_context_t* loader) {
            {"index", index_name(c.index)}};
   auto& left_out = entry["left_out"] = Json::object();
   auto contenders = contenders_of(session, bench, c, x, left_out);
-  for (auto it = contenders.begin(); it != contenders.end();) {
-    it->phases.numeric();
-    it->measured.error = oracle.error(it->phases.fetch());
-    if (it->measured.error >= 0.0) {
-      ++it;
-      continue;
-    }
-    if (it->measured.is_kkc) throw std::runtime_error(c.matrix + ", " + it->measured.name + ": its result is wrong");
-    left_out[it->measured.name] = "its result is wrong";
-    it = contenders.erase(it);
-  }
-
-  const int repeat = session.arguments().repeat;
-  for (int round = -1; round < repeat; ++round)
-    for (auto& one : contenders) {
-      double seconds = 0.0;
-      if (one.phases.symbolic) {
-        bench.timer->synchronize();
-        seconds = wall_seconds([&] {
-          one.phases.symbolic();
-          bench.timer->synchronize();
-        });
-      }
-      if (round >= 0) one.symbolic.push_back(seconds);  // the first one warms up
-    }
-  std::vector<Candidate> candidates;
-  for (auto& one : contenders) candidates.push_back({one.measured.name, {one.phases.numeric}});
-  const Rounds numeric = interleave(*bench.timer, candidates, repeat, session.batch_seconds(c.device));
-  std::vector<Measured> measured;
-  std::vector<std::vector<double>> symbolic, whole;
-  for (size_t k = 0; k < contenders.size(); ++k) {
-    auto& one = contenders[k];
-    one.measured.rounds = numeric[k];
-    one.measured.setup_seconds = quartiles(one.symbolic).median;
-    symbolic.push_back(one.phases.symbolic ? one.symbolic : std::vector<double>());
-    whole.push_back(numeric[k]);
-    for (size_t r = 0; r < whole.back().size(); ++r) whole.back()[r] += one.symbolic[r];
-    measured.push_back(one.measured);
-  }
-  std::string title =
-      "spadd " + c.matrix + " " + scalar_name(c.scalar) + " " + index_name(c.index) + " on " + device_name(c.device);
-  if (c.threads > 0) title += " x" + std::to_string(c.threads);
-  title += ": " + std::to_string(a.rows) + " rows, " + std::to_string(a.nnz) + " + " + std::to_string(b.nnz) + " = " +
-           std::to_string(oracle.nnz()) + " nonzeros; numeric phase";
-  report(session, bench, entry, title, measured, static_cast<double>(bytes), static_cast<double>(oracle.nnz()),
-         in_cache);
-  compare(session, entry, "symbolic", contenders, symbolic);
-  compare(session, entry, "whole", contenders, whole);
+  drop_wrong(
+      contenders, c.matrix, [&](const HostResult& C) { return oracle.error(C); }, left_out);
+  const std::string sizes = std::to_string(a.rows) + " rows, " + std::to_string(a.nnz) + " + " + std::to_string(b.nnz) +
+                            " = " + std::to_string(oracle.nnz()) + " nonzeros";
+  measure_phases(session, bench, entry, "spadd", c, sizes, contenders, static_cast<double>(bytes),
+                 static_cast<double>(oracle.nnz()), in_cache);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <complex>
 #include <memory>
 
+#include "mkl_ilu.hpp"
 #include "mkl_reorder.hpp"
 #include "peer.hpp"
 
@@ -308,6 +309,8 @@ class Mkl final : public Peer {
       default: return {addition<std::complex<double>>(p)};
     }
   }
+
+  std::vector<TwoPhases> factors(const FactorProblem& p) override { return mkl_ilu::factors(p); }
 
   std::vector<Entrant> spmv(const SpmvProblem& p) override {
     if (p.index != KKC_INDEX_32_32) throw NotTaken("the LP64 library has 32-bit indices only");

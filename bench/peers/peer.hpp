@@ -146,6 +146,18 @@ struct SpaddProblem {
   double alpha, beta;
 };
 
+/// A ~ L U (as one matrix, L without its unit diagonal) or L L^H on A's own pattern, or its lower triangle's. A's rows
+/// are sorted and hold their diagonal.
+struct FactorProblem {
+  kkc_device_t device;
+  int32_t device_id;
+  void* stream;     // GPUs: all work is enqueued here
+  int32_t threads;  // hosts
+  kkc_scalar_t scalar;
+  bool cholesky;
+  SparseOperand A;
+};
+
 /// A CSR matrix in host memory, with widths of its arrays' elements.
 struct HostResult {
   int64_t rows, nnz;
@@ -184,6 +196,7 @@ class Peer {
   virtual std::vector<Entrant> view_scan(const LinesProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> view_sort(const LinesProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> sptrsv(const SptrsvProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<TwoPhases> factors(const FactorProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<TwoPhases> spadd(const SpaddProblem&) { throw NotTaken("has no such operation"); }
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/log.hpp"
 #include "ilu_plan.hpp"
+#include "ops/levels/levels_known.hpp"
 #include "ops/row_stats/row_stats.hpp"
 
 namespace kkc::ilu {
@@ -145,6 +146,7 @@ std::shared_ptr<Plan> make_plan(std::shared_ptr<Context> context, std::unique_pt
   state->checked = parsed.checked;
   state->factors = {
       a.pair, a.scalar, base, a.rows, a.cols, desc.factors.nnz, desc.factors.offsets, desc.factors.indices};
+  levels::remember(desc.factors.offsets, state->kernel->levels());
   state->pattern_bytes = desc.factors.bytes_beside_pattern();
   log(LogLevel::info, operation, " plan: ", state->implementation->name, " (", state->why, ")");
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -12,6 +12,7 @@
 #include "core/queue.hpp"
 #include "core/registry.hpp"
 #include "ops/ilu_pattern/ilu_pattern.hpp"
+#include "ops/levels/levels.hpp"
 
 namespace kkc::ilu {
 
@@ -73,6 +74,8 @@ class Kernel {
   virtual void execute(Queue& queue, const Args& args) = 0;
   virtual size_t workspace_bytes() const { return 0; }
   virtual int64_t plan_bytes() const { return 0; }
+  /// Of the factors' lower triangle, where it has found them: plans of solves take them over.
+  virtual std::shared_ptr<const Levels> levels() const { return nullptr; }
   virtual void describe(Info&) const {}
   /// GPUs: what executes have counted since the last call; the queue has been waited for.
   virtual kkc_status_t check(Queue&, int64_t&, int64_t&) { return KKC_STATUS_SUCCESS; }

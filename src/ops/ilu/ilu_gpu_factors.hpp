@@ -1,0 +1,144 @@
+// The gpu_sync_free of ilu and ic: plan and execute, for devices on which the lanes of a warp make progress by
+// themselves.
+#pragma once
+
+#include "core/dispatch.hpp"
+#include "ilu_gpu_sync_free_kernels.hpp"
+#include "ops/levels/levels.hpp"
+
+namespace kkc::ilu {
+namespace gpu_parts {
+
+inline constexpr size_t most_shared = 96 << 10;  // of a block
+inline constexpr int most_warps = 8;
+
+/// The most entries in a row of the factors, from counts that the host reads.
+template <class O>
+struct LongestRow {
+  static constexpr int threads = 256;
+  const O* offsets;
+  int64_t rows;
+  unsigned long long* longest;
+
+  __device__ void operator()() const {
+    unsigned long long own = 0;
+    for (int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x; i < rows; i += int64_t{gridDim.x} * threads)
+      own = max(own, static_cast<unsigned long long>(offsets[i + 1] - offsets[i]));
+    if (own > 0) atomicMax(longest, own);
+  }
+};
+
+template <class O>
+int64_t longest_row(const Desc& desc, Queue& queue) {
+  const Buffer longest(desc.memory, Space::device, sizeof(unsigned long long));
+  unsigned long long found = 0;
+  queue.copy(longest.data(), &found, sizeof found);
+  const LongestRow<O> functor{desc.factors.offsets->template as<O>(), desc.A.rows, longest.as<unsigned long long>()};
+  const unsigned most = 8 * static_cast<unsigned>(queue.concurrency());
+  gpu::launch(queue, std::min(gpu::blocks_for(desc.A.rows, functor.threads), most), functor.threads, 0, functor);
+  queue.copy(&found, longest.data(), sizeof found);
+  queue.synchronize();
+  return static_cast<int64_t>(found);
+}
+
+template <class E, Form form, class I, class O>
+class SyncFreeKernel final : public Kernel {
+  using Functor = FactorSyncFree<E, form, I, O>;
+
+ public:
+  SyncFreeKernel(const Desc& desc, Queue& queue)
+      : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, Space::device, sizeof(Found)) {
+    const CsrRef pattern{desc.A.pair,
+                         desc.A.scalar,
+                         0,
+                         desc.A.rows,
+                         desc.A.rows,
+                         desc.factors.nnz,
+                         desc.factors.offsets->data(),
+                         desc.factors.indices->data(),
+                         nullptr};
+    levels_ = levels::find(queue, {pattern, Uplo::lower, false, desc.memory});
+    room_ = static_cast<int32_t>((longest_row<O>(desc, queue) + 1) / 2 * 2);
+    const size_t row_bytes = static_cast<size_t>(room_) * (sizeof(E) + sizeof(I));
+    require(row_bytes <= most_shared, KKC_STATUS_NOT_SUPPORTED,
+            "implementation \"gpu_sync_free\" takes rows of at most ", most_shared / (sizeof(E) + sizeof(I)),
+            " entries, the factors have one of ", room_);
+    warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(row_bytes, 1), 1, most_warps));
+    shared_bytes_ = row_bytes * static_cast<size_t>(warps_);
+    queue.copy(found_.data(), &none_found, sizeof none_found);
+    queue.synchronize();
+    gpu::prepare<Begin>(queue);
+    gpu::prepare<Functor>(queue, shared_bytes_);
+  }
+
+  void execute(Queue& queue, const Args& args) override {
+    E* const values = static_cast<E*>(const_cast<void*>(args.factors.values));
+    auto* const ticket = static_cast<unsigned*>(args.workspace);
+    const int64_t words = args.factors.nnz * static_cast<int64_t>(sizeof(E) / sizeof(uint32_t));
+    gpu::launch(queue, std::min(gpu::blocks_for(words, Begin::threads * 4), 4096u), Begin::threads, 0,
+                Begin{reinterpret_cast<uint32_t*>(values), words, ticket});
+    Functor functor{};
+    functor.offsets = static_cast<const O*>(args.factors.offsets);
+    functor.diagonal = factors_.diagonal->template as<O>();
+    functor.indices = static_cast<const I*>(args.factors.indices);
+    functor.order = levels_->order->template as<I>();
+    functor.source = ilu_pattern::ValueSource<O>(factors_);
+    functor.A = static_cast<const E*>(args.A.values);
+    functor.values = values;
+    functor.rule = rule_;
+    functor.found = found_.template as<Found>();
+    functor.ticket = ticket;
+    functor.rows = args.factors.rows;
+    functor.room = room_;
+    gpu::launch(queue, gpu::blocks_for(args.factors.rows, warps_), static_cast<unsigned>(warps_ * 32), shared_bytes_,
+                functor);
+  }
+
+  size_t workspace_bytes() const override { return 256; }
+  int64_t plan_bytes() const override {
+    return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes());
+  }
+  std::shared_ptr<const Levels> levels() const override { return levels_; }
+  void describe(Info& info) const override {
+    info.add("levels", levels_->count);
+    info.add("warps_a_block", int64_t{warps_});
+    info.add("longest_row", int64_t{room_});
+  }
+
+  kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
+    Found found;
+    queue.copy(&found, found_.data(), sizeof found);
+    queue.synchronize();
+    if (found.count == 0) return KKC_STATUS_SUCCESS;
+    queue.copy(found_.data(), &none_found, sizeof none_found);
+    queue.synchronize();
+    where = static_cast<int64_t>(found.first / 2);
+    count = static_cast<int64_t>(found.count);
+    return found.first % 2 == 1 ? KKC_STATUS_ZERO_PIVOT : KKC_STATUS_BREAKDOWN;
+  }
+
+ private:
+  FactorPattern factors_;
+  Rule<RealPart<E>> rule_;
+  Buffer found_;
+  std::shared_ptr<const Levels> levels_;
+  int32_t room_ = 0;
+  int warps_ = 1;
+  size_t shared_bytes_ = 0;
+};
+
+template <Form form>
+std::unique_ptr<Kernel> make_sync_free(const Desc& desc, Queue& queue) {
+  std::unique_ptr<Kernel> kernel;
+  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
+    using E = gpu::Element<typename decltype(scalar)::type>;
+    using P = decltype(pair);
+    kernel = std::make_unique<SyncFreeKernel<E, form, typename P::ordinal, typename P::offset>>(desc, queue);
+  });
+  return kernel;
+}
+
+inline std::string sync_free_unsupported(const Desc& desc) { return desc.A.rows == 0 ? "there are no rows" : ""; }
+
+}  // namespace gpu_parts
+}  // namespace kkc::ilu

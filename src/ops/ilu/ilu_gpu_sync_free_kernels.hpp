@@ -1,0 +1,190 @@
+// Kernels of gpu_sync_free, for ilu and ic: a warp for each row in the order of levels, one launch, no barriers. A
+// number of the factors is its own flag: it is a certain NaN until it is written, once (Liu et al., "A
+// synchronization-free algorithm for parallel sparse triangular solves", Euro-Par 2016, section 3, with the value in
+// the flag's place). Blocks take tickets, so that those that run wait only for such that run or have ended.
+#pragma once
+
+#include "device/gpu_launch.hpp"
+#include "device/gpu_scalar.hpp"
+#include "device/gpu_warp.hpp"
+#include "ops/ilu/ilu_arithmetic.hpp"
+
+namespace kkc::ilu::gpu_parts {
+
+/// Rows that broke down: twice the first one's number, and 1 more where its pivot was zero; how many.
+struct Found {
+  unsigned long long first, count;
+};
+inline constexpr Found none_found{~0ull, 0};
+
+/// Every bit of `words` words set, and the ticket at zero.
+struct Begin {
+  static constexpr int threads = 256;
+  uint32_t* values;
+  int64_t words;
+  unsigned* ticket;
+
+  __device__ void operator()() const {
+    int64_t k = int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (k == 0) *ticket = 0;
+    for (; k < words; k += int64_t{gridDim.x} * threads) values[k] = ~0u;
+  }
+};
+
+__device__ inline bool is_written(float a) { return __float_as_uint(a) != ~0u; }
+__device__ inline bool is_written(double a) { return __double_as_longlong(a) != -1ll; }
+
+/// A real number that another warp writes; waits for it.
+template <class R>
+__device__ inline R await_real(const R* p) {
+  R a = gpu::load_fresh(p);
+  while (!is_written(a)) a = gpu::load_fresh(p);
+  return a;
+}
+template <class E>
+__device__ inline E await(const E* p) {
+  if constexpr (gpu::is_pair<E>)
+    return {await_real(&p->re), await_real(&p->im)};
+  else
+    return await_real(p);
+}
+
+/// a, as a NaN that counts as written where it is one.
+template <class R>
+__device__ inline R tellable(R a) {
+  if (a == a) return a;
+  if constexpr (sizeof(R) == 4)
+    return __uint_as_float(0x7fc00000u);
+  else
+    return __longlong_as_double(0x7ff8000000000000ll);
+}
+template <class E>
+__device__ inline void tell(E* p, const E& a) {
+  if constexpr (gpu::is_pair<E>) {
+    *static_cast<volatile decltype(a.re)*>(&p->re) = tellable(a.re);
+    *static_cast<volatile decltype(a.im)*>(&p->im) = tellable(a.im);
+  } else {
+    *static_cast<volatile E*>(p) = tellable(a);
+  }
+}
+
+template <class E, Form form, class I, class O>
+struct FactorSyncFree {
+  static constexpr int threads = 256;
+  using R = RealPart<E>;
+
+  const O *offsets, *diagonal;
+  const I *indices, *order;
+  ilu_pattern::ValueSource<O> source;
+  const E* A;
+  E* values;
+  Rule<R> rule;
+  Found* found;
+  unsigned* ticket;
+  int64_t rows;
+  int32_t room;  // entries of a row in shared memory
+
+  __device__ void operator()() const {
+    extern __shared__ __align__(16) unsigned char shared[];
+    __shared__ unsigned turn;
+    if (threadIdx.x == 0) turn = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int64_t position = int64_t{turn} * warps + warp;
+    if (position >= rows) return;
+    E* const row = reinterpret_cast<E*>(shared) + int64_t{warp} * room;
+    I* const columns =
+        reinterpret_cast<I*>(reinterpret_cast<E*>(shared) + int64_t{warps} * room) + int64_t{warp} * room;
+    factor(order[position], row, columns);
+  }
+
+ private:
+  /// Place in columns[low..high) of `column`, or -1.
+  __device__ static int find(const I* columns, int low, int high, I column) {
+    const int end = high;
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (columns[middle] < column)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low < end && columns[low] == column ? low : -1;
+  }
+
+  __device__ void factor(I i, E* row, I* columns) const {
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    const O first = offsets[i];
+    const int count = static_cast<int>(offsets[i + 1] - first), middle = static_cast<int>(diagonal[i] - first);
+    for (int e = lane; e < count; e += 32) {
+      columns[e] = gpu::load_constant(indices + first + e);
+      row[e] = value_at(source, A, static_cast<O>(first + e));
+      if (e == middle) row[e] = gpu::add(row[e], from_real<E>(rule.shift));
+    }
+    gpu::sync32();
+    R square = 0;
+    for (int begin = 0; begin < middle; begin += 32) {
+      // Where the needed rows' parts lie: 32 of them at once, ahead of the waiting.
+      O part_begin{}, part_end{}, pivot{};
+      if (begin + lane < middle) {
+        const I k = columns[begin + lane];
+        pivot = diagonal[k];
+        part_begin = form == Form::lu ? pivot + 1 : offsets[k];
+        part_end = form == Form::lu ? offsets[k + 1] : pivot;
+      }
+      const int here = min(32, middle - begin);
+      for (int s = 0; s < here; ++s) {
+        const int p = begin + s;
+        const O from = gpu::shuffle_from(part_begin, s, 32), to = gpu::shuffle_from(part_end, s, 32),
+                at = gpu::shuffle_from(pivot, s, 32);
+        if constexpr (form == Form::lu) {
+          const E l = quotient(row[p], await(values + at));
+          gpu::sync32();  // all have read row[p]
+          for (O q = from + lane; q < to; q += 32) {
+            const int t = find(columns, p + 1, count, gpu::load_constant(indices + q));
+            if (t >= 0) row[t] = minus_product(row[t], l, await(values + q));
+          }
+          if (lane == 0) row[p] = l;
+        } else {
+          E sum{};
+          for (O q = from + lane; q < to; q += 32) {
+            const int t = find(columns, 0, p, gpu::load_constant(indices + q));
+            if (t >= 0) sum = minus_conjugate_product(sum, row[t], await(values + q));
+          }
+          sum = gpu::subgroup_sum(sum, 32);
+          const E l = quotient(gpu::add(row[p], sum), await(values + at));
+          gpu::sync32();
+          if (lane == 0) row[p] = l;
+          square += real_part(l) * real_part(l);
+          if constexpr (gpu::is_pair<E>) square += l.im * l.im;
+        }
+        gpu::sync32();
+      }
+    }
+    if constexpr (form == Form::cholesky) {
+      if (lane == 0) row[middle] = from_real<E>(real_part(row[middle]) - square);
+      gpu::sync32();
+    }
+    R spoilt = 0;
+    for (int e = lane; e < count; e += 32) spoilt += not_finite(row[e]);
+    const bool finite = gpu::ballot32(spoilt != 0) == 0;
+    if (lane == 0) finish(i, row[middle], finite);
+    gpu::sync32();
+    for (int e = lane; e < count; e += 32) tell(values + first + e, row[e]);
+  }
+
+  __device__ void finish(I i, E& pivot, bool finite) const {
+    bool zero = false;
+    const auto root = [](R x) { return sqrt(x); };
+    if constexpr (form == Form::lu) {
+      if (finite) pivot = lu_pivot(pivot, rule, root, zero);
+    } else {
+      pivot = from_real<E>(root(finite ? cholesky_pivot(real_part(pivot), rule, zero) : real_part(pivot)));
+    }
+    if (finite && !zero) return;
+    atomicMin(&found->first, 2 * static_cast<unsigned long long>(i) + (zero ? 1 : 0));
+    atomicAdd(&found->count, 1ull);
+  }
+};
+
+}  // namespace kkc::ilu::gpu_parts
