@@ -146,6 +146,29 @@ std::vector<Cut> balanced_cuts(const HostCsr<S, I, O>& A, int64_t parts, bool cu
   return cuts;
 }
 
+/// A row cut between parts: its sum is the tails of parts first..last-1, then the head of `last`.
+struct SharedRow {
+  int64_t row;
+  size_t first, last;
+};
+
+template <class S, class I, class O>
+std::vector<SharedRow> shared_rows(const HostCsr<S, I, O>& A, const std::vector<Cut>& cuts) {
+  std::vector<SharedRow> rows;
+  const size_t parts = cuts.size() - 1, none = parts;
+  size_t first = none;
+  for (size_t part = 0; part < parts; ++part) {
+    const Cut from = cuts[part], to = cuts[part + 1];
+    if (from.row < to.row && from.entry > A.begin(from.row)) {
+      rows.push_back({from.row, first, part});
+      first = none;
+    }
+    const bool tail = to.row < A.rows && to.entry > std::max(from.entry, A.begin(to.row));
+    if (tail && first == none) first = part;
+  }
+  return rows;
+}
+
 /// Threads worth starting for this much memory traffic.
 template <class S, class I, class O>
 int64_t parts_for(const HostCsr<S, I, O>& A, Queue& queue) {
@@ -262,14 +285,15 @@ template <class S, class I>
 }
 
 /// x of eight real or four complex entries, as numbers one after the other.
-template <class R, class I>
-[[gnu::always_inline]] inline void gather_entries(Pack<R, 8>& to, const R* x, const I* i) {
-  gather<R>(to, x, i);
-}
-template <class R, class I>
-[[gnu::always_inline]] inline void gather_entries(Pack<R, 8>& to, const Parts<R>* x, const I* i) {
-  const Parts<R> a = x[i[0]], b = x[i[1]], c = x[i[2]], d = x[i[3]];
-  to = Pack<R, 8>{a.re, a.im, b.re, b.im, c.re, c.im, d.re, d.im};
+template <class S, class I>
+[[gnu::always_inline]] inline void gather_entries(Pack<typename PartType<S>::type, 8>& to, const S* x, const I* i) {
+  using R = typename PartType<S>::type;
+  if constexpr (is_real<S>) {
+    gather<R>(to, x, i);
+  } else {
+    const S a = x[i[0]], b = x[i[1]], c = x[i[2]], d = x[i[3]];
+    to = Pack<R, 8>{a.re, a.im, b.re, b.im, c.re, c.im, d.re, d.im};
+  }
 }
 
 /// A row's sum by vectors of eight numbers. Complex: the products of like parts, and of unlike parts, side by side.
