@@ -108,12 +108,6 @@ static double norm_of(const tour_t *tour, const kkc_view_t *view) {
   return norm;
 }
 
-/* Real part of (x, y). */
-static double dot_of(const tour_t *tour, const kkc_view_t *x, const kkc_view_t *y, kkc_view_t *result) {
-  check(kkc_dot(tour->ctx, 1, x, y, result), "dot");
-  return result_read(tour, result);
-}
-
 /* ||y - z|| / ||z||; leaves the difference in y. */
 static double relative_difference(const tour_t *tour, const kkc_view_t *z, kkc_view_t *y) {
   const double scale = norm_of(tour, z);
@@ -261,64 +255,53 @@ static int spmv_row(const tour_t *tour, const kkc_matrix_t *A, kkc_op_t op, int6
 
 typedef enum { CG_SOLVED, CG_NOT_POSITIVE, CG_SLOW } cg_result_t;
 
-/* Solves A x = b for Hermitian positive definite A (Hestenes and Stiefel 1952), from x = 0 to ||r|| <= 1e-8 ||b||. b
- * belongs to a random x, so that the error is known too. Every operation on vectors is kkc's. */
+/* Solves A x = b for Hermitian positive definite A by kkc's conjugate gradients, from x = 0 to ||r|| <= 1e-8 ||b||. b
+ * belongs to a random x, so that the error is known too. */
 static cg_result_t conjugate_gradients(const tour_t *tour, const kkc_matrix_t *A, int limit) {
   const int64_t n = tour->rows;
   kkc_view_t *known = view_create(tour, n, 1), *x = view_create(tour, n, 1), *b = view_create(tour, n, 1);
-  kkc_view_t *r = view_create(tour, n, 1), *p = view_create(tour, n, 1), *q = view_create(tour, n, 1), *number;
-  kkc_plan_t *plan;
-  check(kkc_view_create(tour->ctx, tour->scalar, 0, NULL, KKC_LAYOUT_RIGHT, tour->space, &number), "creating a view");
-  check(kkc_spmv_plan(tour->ctx, KKC_OP_NONE, A, p, q, NULL, &plan), "planning");
+  kkc_view_t *r = view_create(tour, n, 1);
+  kkc_plan_t *plan, *solver;
+  kkc_options_t *options;
+  int64_t iterations = 0;
+  check(kkc_options_from_json("{\"method\": \"cg\", \"tolerance\": 1e-8, \"guess\": \"zero\"}", &options),
+        "making options");
+  check(kkc_options_set_int(options, "max_iterations", limit), "setting an option");
+  check(kkc_spmv_plan(tour->ctx, KKC_OP_NONE, A, x, b, NULL, &plan), "planning");
+  check(kkc_krylov_plan(tour->ctx, A, b, x, options, &solver), "planning");
 
   view_randomize(tour, 2, known);
   check(kkc_spmv_execute(plan, one, A, known, zero, b), "executing");
-  check(kkc_view_fill(tour->ctx, zero, x), "fill");
-  check(kkc_view_copy(tour->ctx, b, r), "copy");
-  check(kkc_view_copy(tour->ctx, b, p), "copy");
-
-  const double goal = 1e-8 * norm_of(tour, b), start = now();
-  double rho = dot_of(tour, r, r, number), told = start;
-  cg_result_t outcome = sqrt(rho) <= goal ? CG_SOLVED : CG_SLOW;
-  int iterations = 0;
-  while (outcome == CG_SLOW && iterations < limit) {
-    check(kkc_spmv_execute(plan, one, A, p, zero, q), "executing");
-    const double curvature = dot_of(tour, p, q, number);
-    if (!(curvature > 0)) {
-      outcome = CG_NOT_POSITIVE;
-      break;
-    }
-    const double alpha[2] = {rho / curvature, 0}, minus_alpha[2] = {-alpha[0], 0};
-    check(kkc_axpby(tour->ctx, alpha, p, one, x), "axpby");
-    check(kkc_axpby(tour->ctx, minus_alpha, q, one, r), "axpby");
-    const double next = dot_of(tour, r, r, number), beta[2] = {next / rho, 0};
-    rho = next;
-    ++iterations;
-    if (sqrt(rho) <= goal) outcome = CG_SOLVED;
-    check(kkc_axpby(tour->ctx, one, r, beta, p), "axpby");
-    if (now() - told > 2) {
-      char line[96];
-      told = now();
-      snprintf(line, sizeof line, "iteration %d: residual %.1e", iterations, 1e-8 * sqrt(rho) / goal);
-      progress(line);
-    }
-  }
+  progress("solving");
+  const double start = now();
+  const kkc_status_t status = kkc_krylov_execute(solver, A, b, x);
   const double seconds = now() - start;
+  cg_result_t outcome = CG_SOLVED;
+  if (status == KKC_STATUS_BREAKDOWN)
+    outcome = CG_NOT_POSITIVE;
+  else if (status == KKC_STATUS_NO_CONVERGENCE)
+    outcome = CG_SLOW;
+  else
+    check(status, "solving");
   if (outcome == CG_SOLVED) {
     /* The true residual, and the error, which is known here. */
+    const double goal = 1e-8 * norm_of(tour, b);
+    check(kkc_krylov_result(solver, NULL, &iterations, NULL), "reading the result");
     check(kkc_view_copy(tour->ctx, b, r), "copy");
     check(kkc_spmv_execute(plan, minus_one, A, x, one, r), "executing");
     const double residual = norm_of(tour, r) * 1e-8 / goal;
     const double error = relative_difference(tour, known, x);
-    printf("  %d iterations in %.3f s (%.3f ms each): ||b - A x|| / ||b|| = %.1e, error of x %.1e\n", iterations,
-           seconds, 1e3 * seconds / (iterations > 0 ? iterations : 1), residual, error);
+    printf("  %lld iterations in %.3f s (%.3f ms each): ||b - A x|| / ||b|| = %.1e, error of x %.1e\n",
+           (long long)iterations, seconds, 1e3 * seconds / (double)(iterations > 0 ? iterations : 1), residual, error);
     if (!(residual <= 2e-8)) {
       fprintf(stderr, "kkc_tour: the residual is larger than conjugate gradients said\n");
       exit(1);
     }
   }
   check(kkc_plan_destroy(plan), "destroying a plan");
-  kkc_view_t *all[] = {known, x, b, r, p, q, number};
+  check(kkc_plan_destroy(solver), "destroying a plan");
+  check(kkc_options_destroy(options), "destroying options");
+  kkc_view_t *all[] = {known, x, b, r};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) check(kkc_view_destroy(all[i]), "destroying a view");
   return outcome;
 }

@@ -37,24 +37,16 @@ def multiply(ctx, A, op, vectors, rng):
 
 def conjugate_gradients(ctx, A, rng):
     known = random_view(ctx, rng, A.rows)
-    b, q = ctx.empty(A.rows), ctx.empty(A.rows)
-    plan = ctx.spmv_plan(A, known, b)
-    plan.execute(A, known, b)
-    x, r, p = ctx.fill(0, ctx.empty(A.rows)), ctx.array(b), ctx.array(b)
-    rho = ctx.dot(r, r)
-    goal, iteration = 1e-16 * rho, 0
-    while rho > goal:
-        plan.execute(A, p, q)
-        curvature = ctx.dot(p, q)
-        if curvature <= 0 or iteration == 10000:
-            return False
-        ctx.axpby(rho / curvature, p, 1, x)
-        ctx.axpby(-rho / curvature, q, 1, r)
-        rho, old = ctx.dot(r, r), rho
-        ctx.axpby(1, r, rho / old, p)
-        iteration += 1
+    b = ctx.empty(A.rows)
+    ctx.spmv_plan(A, known, b).execute(A, known, b)
+    plan = ctx.krylov_plan(A, method="cg", tolerance=1e-8, max_iterations=10000)
+    try:
+        x = plan.execute(A, b)
+    except kkc.Failed as failed:
+        print(failed)
+        return False
     ctx.axpby(-1, x, 1, known)
-    print(f"conjugate gradients: {iteration} iterations, error of x {ctx.norm2(known) / ctx.norm2(x):.1e}")
+    print(f"conjugate gradients: {plan.iterations} iterations, error of x {ctx.norm2(known) / ctx.norm2(x):.1e}")
     return True
 
 

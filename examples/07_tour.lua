@@ -21,7 +21,6 @@ kkc_status_t kkc_options_destroy(kkc_options_t *options);
 kkc_status_t kkc_view_wrap(kkc_context_t *ctx, int32_t scalar, int32_t rank, const int64_t *extents, int32_t layout,
                            const int64_t *strides, int32_t space, void *data, kkc_view_t **view);
 kkc_status_t kkc_view_destroy(kkc_view_t *view);
-kkc_status_t kkc_view_copy(kkc_context_t *ctx, const kkc_view_t *source, kkc_view_t *destination);
 kkc_status_t kkc_matrix_read(kkc_context_t *ctx, const char *path, int32_t index_pair, int32_t scalar, kkc_matrix_t **A);
 kkc_status_t kkc_matrix_generate(kkc_context_t *ctx, const char *name, const kkc_options_t *options, int32_t index_pair,
                                  int32_t scalar, kkc_matrix_t **A);
@@ -30,16 +29,19 @@ kkc_status_t kkc_matrix_info(kkc_matrix_t *A, const char **json);
 kkc_status_t kkc_matrix_destroy(kkc_matrix_t *A);
 kkc_status_t kkc_csr_get(const kkc_matrix_t *A, int64_t *rows, int64_t *cols, int64_t *nnz, int32_t *index_pair,
                          int32_t *scalar, int32_t *base, const void **row_offsets, const void **col_indices, void **values);
-kkc_status_t kkc_axpby(kkc_context_t *ctx, const void *alpha, const kkc_view_t *x, const void *beta, kkc_view_t *y);
-kkc_status_t kkc_dot(kkc_context_t *ctx, int32_t conjugate, const kkc_view_t *x, const kkc_view_t *y, kkc_view_t *result);
 kkc_status_t kkc_spmv_plan(kkc_context_t *ctx, int32_t op, const kkc_matrix_t *A, const kkc_view_t *x, const kkc_view_t *y,
                            const kkc_options_t *options, kkc_plan_t **plan);
 kkc_status_t kkc_spmv_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A, const kkc_view_t *x,
                               const void *beta, kkc_view_t *y);
+kkc_status_t kkc_krylov_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_view_t *b, const kkc_view_t *x,
+                             const kkc_options_t *options, kkc_plan_t **plan);
+kkc_status_t kkc_krylov_execute(kkc_plan_t *plan, const kkc_matrix_t *A, const kkc_view_t *b, kkc_view_t *x);
+kkc_status_t kkc_krylov_result(const kkc_plan_t *plan, int32_t *outcome, int64_t *iterations, double *residual);
 kkc_status_t kkc_plan_info(kkc_plan_t *plan, const char **json);
 kkc_status_t kkc_plan_destroy(kkc_plan_t *plan);
 ]]
 local OPENMP, F64, INDEX_32_32, RIGHT, HOST = 2, 5, 1, 2, 1
+local BREAKDOWN, NO_CONVERGENCE = 102, 103
 local kkc = ffi.load(os.getenv("KKC_LIBRARY") or "kkc")
 
 local function check(status)
@@ -115,44 +117,32 @@ local function multiply(A, op, vectors)
   return difference <= 1e-12
 end
 
--- Hestenes and Stiefel 1952. Returns nil when A is not positive definite.
+-- From x = 0 to ||b - A x|| <= 1e-8 ||b||. Returns false when A is not positive definite.
 local function conjugate_gradients(A)
   local n = sizes(A)
-  local known, b, x, r, p, q = array(n, 1), array(n, 1), array(n, 1), array(n, 1), array(n, 1), array(n, 1)
-  local result = number(0)
-  local result_view = { view = make("view", kkc.kkc_view_wrap, ctx, F64, 0, nil, RIGHT, nil, HOST, result) }
-  local function dot(u, v)
-    check(kkc.kkc_dot(ctx, 0, u.view, v.view, result_view.view))
-    return result[0]
-  end
-  local function axpby(alpha, u, beta, v) check(kkc.kkc_axpby(ctx, number(alpha), u.view, number(beta), v.view)) end
-
-  local plan = make("plan", kkc.kkc_spmv_plan, ctx, 1, A, p.view, q.view, nil)
+  local known, b, x = array(n, 1), array(n, 1), array(n, 1)
+  local plan = make("plan", kkc.kkc_spmv_plan, ctx, 1, A, known.view, b.view, nil)
   check(kkc.kkc_spmv_execute(plan, one, A, known.view, zero, b.view))
-  axpby(0, b, 0, x)
-  check(kkc.kkc_view_copy(ctx, b.view, r.view))
-  check(kkc.kkc_view_copy(ctx, b.view, p.view))
-  local rho, iterations = dot(r, r), 0
-  local goal = 1e-16 * rho
-  local solved = true
-  while rho > goal do
-    check(kkc.kkc_spmv_execute(plan, one, A, p.view, zero, q.view))
-    local curvature = dot(p, q)
-    if curvature <= 0 or iterations == 10000 then
-      solved = false
-      break
-    end
-    axpby(rho / curvature, p, 1, x)
-    axpby(-rho / curvature, q, 1, r)
-    local next = dot(r, r)
-    axpby(1, r, next / rho, p)
-    rho, iterations = next, iterations + 1
-  end
+
+  local options = make("options", kkc.kkc_options_from_json,
+    '{"method": "cg", "tolerance": 1e-8, "max_iterations": 10000, "guess": "zero"}')
+  local solver = make("plan", kkc.kkc_krylov_plan, ctx, A, b.view, x.view, options)
+  local status = kkc.kkc_krylov_execute(solver, A, b.view, x.view)
+  local solved = status == 0
   if solved then
-    print(("conjugate gradients: %d iterations, error of x %.1e"):format(iterations, relative_difference(x, known)))
+    local iterations = ffi.new("int64_t[1]")
+    check(kkc.kkc_krylov_result(solver, nil, iterations, nil))
+    print(("conjugate gradients: %d iterations, error of x %.1e"):format(tonumber(iterations[0]),
+      relative_difference(x, known)))
+  elseif status == BREAKDOWN or status == NO_CONVERGENCE then
+    print(ffi.string(kkc.kkc_last_error()))
+  else
+    check(status)
   end
   check(kkc.kkc_plan_destroy(plan))
-  release(known, b, x, r, p, q, result_view)
+  check(kkc.kkc_plan_destroy(solver))
+  check(kkc.kkc_options_destroy(options))
+  release(known, b, x)
   return solved
 end
 

@@ -3,10 +3,11 @@
  * Licensed under the Apache License v2.0 with LLVM Exceptions (see LICENSE).
  *
  * Reading guide
- *   1 version and errors  4 memory   7 matrices            10 calls without plan  13 scans, sorts  16 spgemm_jacobi
- *   2 types               5 options  8 matrix files        11 plans               14 matrices      17 spadd
- *   3 contexts            6 views    9 generated matrices  12 spmv                15 spgemm       18 sptrsv
- *  19 ilu, ic
+ *   1 version and errors  6 views                   11 plans               16 spgemm_jacobi
+ *   2 types               7 matrices                12 spmv                17 spadd
+ *   3 contexts            8 matrix files            13 scans, sorts        18 sptrsv
+ *   4 memory              9 generated matrices      14 matrices            19 ilu, ic
+ *   5 options            10 calls without plan      15 spgemm              20 krylov
  *
  * Conventions, which hold for every function unless its contract says otherwise
  *   - Every function returns a status. 0 is success. 1..99: the call was refused and nothing was changed. 100 and
@@ -632,6 +633,7 @@ KKC_API kkc_status_t kkc_sptrsv_execute(kkc_plan_t *plan, const void *alpha, con
  * diagonal are reported by the executes that follow. Never allocates; blocks on hosts, on a GPU only enqueues. Since
  * 0.1.0. */
 KKC_API kkc_status_t kkc_sptrsv_set_values(kkc_plan_t *plan, const kkc_matrix_t *A);
+
 /* ---- 19. ilu, ic: incomplete factorizations --------------------------------------------------------------------- */
 
 /* Plans A ~ L U on a fixed pattern (A square): finds the pattern of LU, one matrix with L strictly below the diagonal
@@ -666,6 +668,67 @@ KKC_API kkc_status_t kkc_ic_plan(kkc_context_t *ctx, const kkc_matrix_t *A, cons
 /* L's values for any A of the planned pattern and types; the imaginary parts of A's diagonal are not read. A pivot that
  * is zero or negative is KKC_STATUS_ZERO_PIVOT with its row; otherwise as kkc_ilu_execute. Since 0.1.0. */
 KKC_API kkc_status_t kkc_ic_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *L);
+
+/* ---- 20. krylov: A x = b by conjugate gradients, BiCGSTAB or GMRES ---------------------------------------------- */
+
+/* How a plan's preconditioner M is made. It is applied such that residuals are b - A x for every method. */
+typedef int32_t kkc_preconditioner_t;
+enum {
+  KKC_PRECONDITIONER_NONE = 1,
+  KKC_PRECONDITIONER_JACOBI = 2,  /* A's diagonal */
+  KKC_PRECONDITIONER_LU = 3,      /* L U: L's diagonal is 1 and not read */
+  KKC_PRECONDITIONER_CHOLESKY = 4 /* L L^H */
+};
+
+/* z = M^-1 r, as the caller makes it: r and z are views of rank 1, stride 1 and A's type in memory of the plan's
+ * device, which belong to the plan and are valid during the call. On a GPU the work is enqueued on the context's
+ * stream. Any function of this library may be called on the plan's context but those of the plan itself. 0 is success;
+ * any other number ends kkc_krylov_execute with KKC_STATUS_BREAKDOWN. Since 0.1.0. */
+typedef kkc_status_t (*kkc_preconditioner_fn)(void *user, const kkc_view_t *r, kkc_view_t *z);
+
+/* Plans the solution of A x = b for a square A of any pattern; b and x are templates of rank 1, any stride and A's
+ * type. Reads A's pattern, never the values, unless values = kept. Further options: "method" = cg|bicgstab|gmres (cg: A
+ * Hermitian positive definite), "restart" = 1..1000 (gmres: most basis vectors, default 30), "tolerance" = a number
+ * above 0 (default 1e-8; f32 and c64: 1e-5), "convergence" = relative|absolute (the norm of b - A x is at most
+ * tolerance times that of b, or tolerance), "max_iterations" (default 1000), "guess" = given|zero (x is read, or not),
+ * "product" = an implementation of spmv, "check_every" = iterations between two looks of the host at the residual
+ * (default 1, on GPUs 8; no iteration's result depends on it). values = kept: the product keeps A's values, taken over
+ * by each execute. The workspace holds the method's vectors: 4 of A's rows for cg, 8 for bicgstab, restart + 2 for
+ * gmres, and one more where x is not contiguous. Refused: as by kkc_spmv_plan. Since 0.1.0. */
+KKC_API kkc_status_t kkc_krylov_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_view_t *b,
+                                     const kkc_view_t *x, const kkc_options_t *options, kkc_plan_t **plan);
+
+/* The preconditioner of later executes; a new plan has none. KKC_PRECONDITIONER_JACOBI: the diagonal of the A that
+ * execute is given. _LU: M holds L strictly below its diagonal and U on and above it, as kkc_ilu_plan makes it, and U
+ * is NULL; or M is L and U is U. _CHOLESKY: M is L. Both are of A's size and type, sorted or not, and are solved with
+ * by plans of sptrsv that this call makes from their patterns, with `options`; under its option values = kept each
+ * execute takes over their values. The plan keeps M and U alive and reads the values that they have when execute is
+ * called: new ones need no new call. M, U and options are NULL where they have no use. May allocate and block. Refused:
+ * as by kkc_sptrsv_plan. Since 0.1.0. */
+KKC_API kkc_status_t kkc_krylov_set_preconditioner(kkc_plan_t *plan, kkc_preconditioner_t kind, const kkc_matrix_t *M,
+                                                   const kkc_matrix_t *U, const kkc_options_t *options);
+
+/* The same by the caller's function, which gets `user`; both must outlive their use by the plan. Since 0.1.0. */
+KKC_API kkc_status_t kkc_krylov_set_callback(kkc_plan_t *plan, kkc_preconditioner_fn apply, void *user);
+
+/* Solves A x = b for any A, b and x of the planned pattern, types, shapes and strides. x is the initial guess and
+ * receives the solution; it does not overlap b. Blocks, also on GPUs; never allocates device memory. Before it
+ * succeeds, b - A x is computed anew, and the method started again where rounding made the recurrence's residual too
+ * small. Refused, x unchanged: NaN or infinity in A, b, x or a factor, with its row; a row without diagonal entry
+ * (jacobi); anything that differs from the plan. Failed with x as good as it got (bicgstab: that of the least
+ * residual): KKC_STATUS_NO_CONVERGENCE, KKC_STATUS_BREAKDOWN of the method with the reason. KKC_STATUS_ZERO_PIVOT: a
+ * zero on the diagonal of A (jacobi) or of a factor, x unchanged. The same bits run to run where the product has them.
+ * Since 0.1.0. */
+KKC_API kkc_status_t kkc_krylov_execute(kkc_plan_t *plan, const kkc_matrix_t *A, const kkc_view_t *b, kkc_view_t *x);
+
+/* How the last execute ended: its status, iterations (a product with A each, two for bicgstab), and the norm of the
+ * residual; any output may be NULL. Refused: KKC_STATUS_WRONG_STATE before the first execute. Since 0.1.0. */
+KKC_API kkc_status_t kkc_krylov_result(const kkc_plan_t *plan, kkc_status_t *outcome, int64_t *iterations,
+                                       double *residual);
+
+/* Norms of the residual of the last execute, before the first iteration and after each: `count` = iterations + 1, of
+ * which the first `capacity` are written to `norms` (host memory; NULL with 0). Since 0.1.0. */
+KKC_API kkc_status_t kkc_krylov_history(const kkc_plan_t *plan, int64_t capacity, double *norms, int64_t *count);
 
 #ifdef __cplusplus
 }

@@ -506,4 +506,20 @@ contains
     call report(status, ierr)
   end subroutine
 
+  ! ---- solvers ----
+
+  ! The norms of the residual before the first iteration and after each.
+  subroutine kkc_krylov_history(plan, norms, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    real(c_double), allocatable, intent(out) :: norms(:)
+    integer(c_int32_t), intent(out), optional :: ierr
+    real(c_double) :: none(1)
+    integer(c_int64_t) :: length, again
+    integer(c_int32_t) :: status
+    status = kkc_krylov_history_c(plan%handle, 0_c_int64_t, none, length)
+    allocate (norms(length))
+    if (length > 0) status = kkc_krylov_history_c(plan%handle, length, norms, again)
+    call report(status, ierr)
+  end subroutine
+
 end module

@@ -68,6 +68,10 @@ module kkc_c
   integer(c_int32_t), parameter :: KKC_MATRIX_NO_DUPLICATES = 2
   integer(c_int32_t), parameter :: KKC_MATRIX_FULL_DIAGONAL = 4
   integer(c_int32_t), parameter :: KKC_MATRIX_SYMMETRIC_PATTERN = 8
+  integer(c_int32_t), parameter :: KKC_PRECONDITIONER_NONE = 1
+  integer(c_int32_t), parameter :: KKC_PRECONDITIONER_JACOBI = 2
+  integer(c_int32_t), parameter :: KKC_PRECONDITIONER_LU = 3
+  integer(c_int32_t), parameter :: KKC_PRECONDITIONER_CHOLESKY = 4
 
   type, bind(c) :: kkc_context_t
     type(c_ptr) :: handle = c_null_ptr
@@ -667,6 +671,46 @@ module kkc_c
     function kkc_ic_execute_c(plan, A, L) result(res) bind(c, name="kkc_ic_execute")
       import
       type(c_ptr), value :: plan, A, L
+      integer(c_int32_t) :: res
+    end function
+    function kkc_krylov_plan_c(ctx, A, b, x, options, plan) result(res) bind(c, name="kkc_krylov_plan")
+      import
+      type(c_ptr), value :: ctx, A, b, x, options
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_krylov_set_preconditioner_c(plan, kind, M, U, options) result(res) bind(c, &
+      name="kkc_krylov_set_preconditioner")
+      import
+      type(c_ptr), value :: plan, M, U, options
+      integer(c_int32_t), value :: kind
+      integer(c_int32_t) :: res
+    end function
+    function kkc_krylov_set_callback_c(plan, apply, user) result(res) bind(c, name="kkc_krylov_set_callback")
+      import
+      type(c_ptr), value :: plan, user
+      type(c_funptr), value :: apply
+      integer(c_int32_t) :: res
+    end function
+    function kkc_krylov_execute_c(plan, A, b, x) result(res) bind(c, name="kkc_krylov_execute")
+      import
+      type(c_ptr), value :: plan, A, b, x
+      integer(c_int32_t) :: res
+    end function
+    function kkc_krylov_result_c(plan, outcome, iterations, residual) result(res) bind(c, name="kkc_krylov_result")
+      import
+      type(c_ptr), value :: plan
+      integer(c_int32_t), intent(out), optional :: outcome
+      integer(c_int64_t), intent(out), optional :: iterations
+      real(c_double), intent(out), optional :: residual
+      integer(c_int32_t) :: res
+    end function
+    function kkc_krylov_history_c(plan, capacity, norms, count) result(res) bind(c, name="kkc_krylov_history")
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), value :: capacity
+      real(c_double), intent(out), optional :: norms(*)
+      integer(c_int64_t), intent(out), optional :: count
       integer(c_int32_t) :: res
     end function
   end interface

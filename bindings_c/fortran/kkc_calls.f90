@@ -85,6 +85,11 @@ module kkc_calls
   public :: kkc_ilu_execute
   public :: kkc_ic_plan
   public :: kkc_ic_execute
+  public :: kkc_krylov_plan
+  public :: kkc_krylov_set_preconditioner
+  public :: kkc_krylov_set_callback
+  public :: kkc_krylov_execute
+  public :: kkc_krylov_result
   interface kkc_view_set_pointer
     module procedure kkc_view_set_pointer_ptr
   end interface
@@ -948,6 +953,61 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_ic_execute_c(plan%handle, A%handle, L%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_krylov_plan(ctx, A, b, x, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: b, x
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_krylov_plan_c(ctx%handle, A%handle, b%handle, x%handle, address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_krylov_set_preconditioner(plan, kind, M, U, options, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    integer(c_int32_t), intent(in) :: kind
+    type(kkc_matrix_t), intent(in), optional :: M, U
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_krylov_set_preconditioner_c(plan%handle, kind, address_of_matrix(M), address_of_matrix(U), &
+      address_of_options(options))
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_krylov_set_callback(plan, apply, user, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(c_funptr), intent(in) :: apply
+    type(c_ptr), intent(in) :: user
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_krylov_set_callback_c(plan%handle, apply, user)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_krylov_execute(plan, A, b, x, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_view_t), intent(in) :: b, x
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_krylov_execute_c(plan%handle, A%handle, b%handle, x%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_krylov_result(plan, outcome, iterations, residual, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    integer(c_int32_t), intent(out) :: outcome
+    integer(c_int64_t), intent(out) :: iterations
+    real(c_double), intent(out) :: residual
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_krylov_result_c(plan%handle, outcome, iterations, residual)
     call report(status, ierr)
   end subroutine
 

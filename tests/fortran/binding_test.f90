@@ -1,6 +1,7 @@
 ! The Fortran module: kinds, ranks, errors, optional arguments.
 program binding_test
-  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc, c_ptr
+  use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_loc, c_ptr
   use kkc
   implicit none
   type(kkc_context_t) :: ctx
@@ -16,6 +17,7 @@ program binding_test
   call test_matrix_one_based()
   call test_spadd()
   call test_spgemm_jacobi()
+  call test_krylov()
   call test_unsorted_rows()
   call test_coordinates()
   call test_matrix_refusals()
@@ -311,6 +313,62 @@ contains
     call kkc_matrix_destroy(C)
     call kkc_plan_destroy(plan)
   end subroutine
+
+  ! [4 1 0; 1 4 1; 0 1 4] x = [6; 12; 14]: by every method, with a preconditioner of this program's own.
+  subroutine test_krylov()
+    integer(c_int32_t), target :: offsets(4) = [1, 3, 6, 8], columns(7) = [1, 2, 1, 2, 3, 2, 3]
+    real(c_double), target :: values(7) = [4d0, 1d0, 1d0, 4d0, 1d0, 1d0, 4d0], b(3) = [6d0, 12d0, 14d0], x(3)
+    integer(c_int32_t), target :: calls
+    character(8), parameter :: methods(3) = [character(8) :: "cg", "bicgstab", "gmres"]
+    real(c_double), allocatable :: norms(:)
+    type(kkc_matrix_t) :: A
+    type(kkc_view_t) :: b_view, x_view
+    type(kkc_options_t) :: options
+    type(kkc_plan_t) :: plan
+    integer(c_int64_t) :: iterations
+    real(c_double) :: residual
+    integer(c_int32_t) :: ierr, outcome, m
+    call kkc_csr_create(ctx, 3, 3, 1, offsets, columns, values, A)
+    call kkc_view_wrap(ctx, b, b_view)
+    call kkc_view_wrap(ctx, x, x_view)
+    do m = 1, 3
+      call kkc_options_create(options)
+      call kkc_options_set(options, "method", trim(methods(m)))
+      call kkc_krylov_plan(ctx, A, b_view, x_view, plan, options)
+      calls = 0
+      call kkc_krylov_set_callback(plan, c_funloc(halve), c_loc(calls))
+      x = 0
+      call kkc_krylov_execute(plan, A, b_view, x_view)
+      call expect(all(abs(x - [1d0, 2d0, 3d0]) < 1d-6), "a system solved by " // methods(m))
+      call kkc_krylov_result(plan, outcome, iterations, residual)
+      call expect(outcome == KKC_STATUS_SUCCESS .and. iterations > 0 .and. calls >= iterations, "results of " // methods(m))
+      call kkc_krylov_history(plan, norms)
+      call expect(size(norms) == iterations + 1 .and. norms(size(norms)) == residual, "history of " // methods(m))
+      call kkc_krylov_set_preconditioner(plan, KKC_PRECONDITIONER_JACOBI)
+      b(2) = ieee_value(1d0, ieee_quiet_nan)
+      call kkc_krylov_execute(plan, A, b_view, x_view, ierr)
+      call expect(ierr == KKC_STATUS_INVALID_ARGUMENT .and. index(kkc_last_error(), "in row 1") > 0, "a NaN named")
+      b(2) = 12
+      call kkc_krylov_execute(plan, A, b_view, x_view)
+      call kkc_plan_destroy(plan)
+      call kkc_options_destroy(options)
+    end do
+    call kkc_view_destroy(b_view)
+    call kkc_view_destroy(x_view)
+    call kkc_matrix_destroy(A)
+  end subroutine
+
+  ! z = r / 2; user: how often it was called.
+  integer(c_int32_t) function halve(user, r, z) bind(c)
+    type(c_ptr), value :: user, r, z
+    integer(c_int32_t), pointer :: calls
+    type(kkc_view_t) :: r_view, z_view
+    call c_f_pointer(user, calls)
+    calls = calls + 1
+    r_view%handle = r
+    z_view%handle = z
+    call kkc_axpby(ctx, 0.5d0, r_view, 0d0, z_view, halve)
+  end function
 
   ! Rows [3 1 3] and [2 1]: put in order, and added to a transpose and to the identity as they are.
   subroutine test_unsorted_rows()

@@ -24,6 +24,8 @@ def expected(text):
         return _capi.ALLOC_FN
     if kind == "kkc_free_fn":
         return _capi.FREE_FN
+    if kind == "kkc_preconditioner_fn":
+        return _capi.PRECONDITIONER_FN
     if kind in HANDLES or kind == "void":
         return {1: ctypes.c_void_p, 2: ctypes.POINTER(ctypes.c_void_p)}[stars]
     if kind == "char":

@@ -64,14 +64,20 @@ KKC_MATRIX_SORTED = 1
 KKC_MATRIX_NO_DUPLICATES = 2
 KKC_MATRIX_FULL_DIAGONAL = 4
 KKC_MATRIX_SYMMETRIC_PATTERN = 8
+KKC_PRECONDITIONER_NONE = 1
+KKC_PRECONDITIONER_JACOBI = 2
+KKC_PRECONDITIONER_LU = 3
+KKC_PRECONDITIONER_CHOLESKY = 4
 
 # Short names for the table below. Handles and arrays travel as addresses.
 _p, _pp = c_void_p, POINTER(c_void_p)
 _i4, _i8, _n, _f8, _s = c_int32, c_int64, c_size_t, c_double, c_char_p
-_pi4, _pi8, _pn, _ps = POINTER(c_int32), POINTER(c_int64), POINTER(c_size_t), POINTER(c_char_p)
+_pi4, _pi8, _pn, _ps, _pf8 = (POINTER(c_int32), POINTER(c_int64), POINTER(c_size_t), POINTER(c_char_p),
+                              POINTER(c_double))
 
 ALLOC_FN = CFUNCTYPE(_p, _p, _n, _i4, _p)
 FREE_FN = CFUNCTYPE(None, _p, _p, _n, _i4, _p)
+PRECONDITIONER_FN = CFUNCTYPE(_i4, _p, _p, _p)
 
 #: name: (result, arguments)
 PROTOTYPES = {
@@ -167,4 +173,10 @@ PROTOTYPES = {
     "kkc_ilu_execute": (_i4, [_p, _p, _p]),
     "kkc_ic_plan": (_i4, [_p, _p, _p, _pp]),
     "kkc_ic_execute": (_i4, [_p, _p, _p]),
+    "kkc_krylov_plan": (_i4, [_p, _p, _p, _p, _p, _pp]),
+    "kkc_krylov_set_preconditioner": (_i4, [_p, _i4, _p, _p, _p]),
+    "kkc_krylov_set_callback": (_i4, [_p, PRECONDITIONER_FN, _p]),
+    "kkc_krylov_execute": (_i4, [_p, _p, _p, _p]),
+    "kkc_krylov_result": (_i4, [_p, _pi4, _pi8, _pf8]),
+    "kkc_krylov_history": (_i4, [_p, _i8, _pf8, _pi8]),
 }

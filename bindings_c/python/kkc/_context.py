@@ -12,6 +12,7 @@ from ._library import call, capi
 from ._matrix_operations import MatrixOperations
 from ._objects import (INDEX_PAIRS, SPACES, Allocator, Matrix, OptionValue, Plan, SortPlan, SpaddPlan, SpgemmJacobiPlan, SpgemmPlan,
                        View, choose, int64s, options_of)
+from ._solvers import Solvers
 
 DEVICES = {"serial": c.KKC_DEVICE_SERIAL, "openmp": c.KKC_DEVICE_OPENMP, "cuda": c.KKC_DEVICE_CUDA, "hip": c.KKC_DEVICE_HIP}
 OPS = {"N": c.KKC_OP_NONE, "T": c.KKC_OP_TRANSPOSE, "conj": c.KKC_OP_CONJUGATE, "H": c.KKC_OP_HERMITIAN}
@@ -50,7 +51,7 @@ class _CsrArrays:
         self.addresses = [0 if info is None else info.address for info in infos]
 
 
-class Context(MatrixOperations):
+class Context(MatrixOperations, Solvers):
     """A device and its stream: Context("openmp"), Context("cuda", 0). Options as keywords, e.g. threads=4."""
 
     _kind = "context"
