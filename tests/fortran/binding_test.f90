@@ -1,8 +1,31 @@
 ! The Fortran module: kinds, ranks, errors, optional arguments.
+module binding_callbacks
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
+  use kkc
+  implicit none
+  type(kkc_context_t) :: callback_ctx
+
+contains
+
+  ! z = r / 2; user: how often it was called.
+  integer(c_int32_t) function halve(user, r, z) bind(c)
+    type(c_ptr), value :: user, r, z
+    integer(c_int32_t), pointer :: calls
+    type(kkc_view_t) :: r_view, z_view
+    call c_f_pointer(user, calls)
+    calls = calls + 1
+    r_view%handle = r
+    z_view%handle = z
+    call kkc_axpby(callback_ctx, 0.5d0, r_view, 0d0, z_view, halve)
+  end function
+
+end module
+
 program binding_test
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
-  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_loc, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_funptr, c_loc, c_ptr
   use kkc
+  use binding_callbacks, only: callback_ctx, halve
   implicit none
   type(kkc_context_t) :: ctx
   integer :: failures = 0
@@ -319,6 +342,7 @@ contains
     integer(c_int32_t), target :: offsets(4) = [1, 3, 6, 8], columns(7) = [1, 2, 1, 2, 3, 2, 3]
     real(c_double), target :: values(7) = [4d0, 1d0, 1d0, 4d0, 1d0, 1d0, 4d0], b(3) = [6d0, 12d0, 14d0], x(3)
     integer(c_int32_t), target :: calls
+    type(c_funptr) :: apply
     character(8), parameter :: methods(3) = [character(8) :: "cg", "bicgstab", "gmres"]
     real(c_double), allocatable :: norms(:)
     type(kkc_matrix_t) :: A
@@ -328,6 +352,7 @@ contains
     integer(c_int64_t) :: iterations
     real(c_double) :: residual
     integer(c_int32_t) :: ierr, outcome, m
+    callback_ctx = ctx
     call kkc_csr_create(ctx, 3, 3, 1, offsets, columns, values, A)
     call kkc_view_wrap(ctx, b, b_view)
     call kkc_view_wrap(ctx, x, x_view)
@@ -336,7 +361,8 @@ contains
       call kkc_options_set(options, "method", trim(methods(m)))
       call kkc_krylov_plan(ctx, A, b_view, x_view, plan, options)
       calls = 0
-      call kkc_krylov_set_callback(plan, c_funloc(halve), c_loc(calls))
+      apply = c_funloc(halve)
+      call kkc_krylov_set_callback(plan, apply, c_loc(calls))
       x = 0
       call kkc_krylov_execute(plan, A, b_view, x_view)
       call expect(all(abs(x - [1d0, 2d0, 3d0]) < 1d-6), "a system solved by " // methods(m))
@@ -357,18 +383,6 @@ contains
     call kkc_view_destroy(x_view)
     call kkc_matrix_destroy(A)
   end subroutine
-
-  ! z = r / 2; user: how often it was called.
-  integer(c_int32_t) function halve(user, r, z) bind(c)
-    type(c_ptr), value :: user, r, z
-    integer(c_int32_t), pointer :: calls
-    type(kkc_view_t) :: r_view, z_view
-    call c_f_pointer(user, calls)
-    calls = calls + 1
-    r_view%handle = r
-    z_view%handle = z
-    call kkc_axpby(ctx, 0.5d0, r_view, 0d0, z_view, halve)
-  end function
 
   ! Rows [3 1 3] and [2 1]: put in order, and added to a transpose and to the identity as they are.
   subroutine test_unsorted_rows()

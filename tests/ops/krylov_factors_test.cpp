@@ -173,3 +173,48 @@ TEST_CASE("krylov: factors that do not fit", "[krylov]") {
     CHECK(solve(plan, A, u.b_view, u.x_view).status == KKC_STATUS_SUCCESS);
   }
 }
+
+TEST_CASE("krylov: incomplete factors halve the iterations of jacobi on grids", "[krylov][ilu]") {
+  struct Grid {
+    const char *name, *size;
+  };
+  struct Way {
+    const char *method, *factor;
+  };
+  for (const kkc_device_t device : devices()) {
+    if (!has_kernels<double>(device)) continue;
+    const Context ctx(device);
+    for (const Grid& grid :
+         {Grid{"lap2d5", R"({"nx": 60, "ny": 60})"}, Grid{"lap3d7", R"({"nx": 18, "ny": 18, "nz": 18})"},
+          Grid{"lap3d27", R"({"nx": 18, "ny": 18, "nz": 18})"}})
+      for (const Way& way : {Way{"cg", "ic"}, Way{"bicgstab", "0"}, Way{"gmres", "1"}}) {
+        INFO(name(device) << ' ' << grid.name << ' ' << way.method);
+        Matrix A, factor;
+        ok(kkc_matrix_generate(ctx, grid.name, Options(grid.size), KKC_INDEX_32_32, KKC_TYPE_F64, A.out()));
+        int64_t rows = 0;
+        ok(kkc_csr_get(A, &rows, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
+        Random random(31);
+        const Unknowns<double> u(ctx, random_vector<double>(random, static_cast<size_t>(rows)),
+                                 std::vector<double>(static_cast<size_t>(rows)));
+        Plan factorization, plan;
+        const bool cholesky = way.factor[0] == 'i';
+        ok(cholesky
+               ? kkc_ic_plan(ctx, A, nullptr, factorization.out())
+               : kkc_ilu_plan(ctx, A, Options(std::string(R"({"level": )") + way.factor + "}"), factorization.out()));
+        ok(kkc_plan_create_output(factorization, factor.out()));
+        ok(cholesky ? kkc_ic_execute(factorization, A, factor) : kkc_ilu_execute(factorization, A, factor));
+        ok(kkc_krylov_plan(ctx, A, u.b_view, u.x_view,
+                           Options(std::string(R"({"guess": "zero", "restart": 50, "method": ")") + way.method + "\"}"),
+                           plan.out()));
+        ok(kkc_krylov_set_preconditioner(plan, KKC_PRECONDITIONER_JACOBI, nullptr, nullptr, nullptr));
+        const Outcome jacobi = solve(plan, A, u.b_view, u.x_view);
+        REQUIRE(jacobi.status == KKC_STATUS_SUCCESS);
+        ok(kkc_krylov_set_preconditioner(plan, cholesky ? KKC_PRECONDITIONER_CHOLESKY : KKC_PRECONDITIONER_LU, factor,
+                                         nullptr, nullptr));
+        const Outcome factors = solve(plan, A, u.b_view, u.x_view);
+        REQUIRE(factors.status == KKC_STATUS_SUCCESS);
+        INFO(jacobi.iterations << " with jacobi, " << factors.iterations << " with factors");
+        CHECK(2 * factors.iterations <= jacobi.iterations);
+      }
+  }
+}

@@ -94,3 +94,77 @@ def test_krylov_sentences(ctx):
     with pytest.raises(kkc.Failed, match="not Hermitian positive definite"):
         ctx.krylov_plan(singular).execute(sparse(ctx, -dense), ctx.array(b))
 
+
+def entries(A):
+    """A as a dense array on the host."""
+    offsets, indices, values = (np.array(a) for a in A.copy(kkc.Context("serial")).arrays())
+    dense = np.zeros(A.shape, values.dtype)
+    dense[np.repeat(np.arange(A.rows), np.diff(offsets)), indices] = values
+    return dense
+
+
+@pytest.mark.parametrize("uplo, diag", [("lower", "stored"), ("upper", "stored"), ("lower", "unit"), ("upper", "unit")])
+@pytest.mark.parametrize("op", ["N", "T", "H"])
+def test_sptrsv_is_numpys_solve(ctx, uplo, diag, op):
+    A, dense = grid(ctx, upwind=0.3)
+    triangle = np.tril(dense) if uplo == "lower" else np.triu(dense)
+    if diag == "unit":
+        np.fill_diagonal(triangle, 1)
+    b = np.random.default_rng(2).standard_normal((ROWS, 3))
+    expected = np.linalg.solve(triangle if op == "N" else triangle.T, 2 * b)
+    plan = ctx.sptrsv_plan(A, uplo, op, diag)
+    x = plan.execute(A, ctx.array(b[:, 0].copy()), alpha=2)
+    plan.check()
+    # Ones on the diagonal make solutions grow: errors are relative to the largest.
+    size = np.abs(expected).max()
+    assert np.allclose(x.numpy(), expected[:, 0], rtol=0, atol=1e-10 * size)
+    views = ctx.array(b), ctx.empty((ROWS, 3))
+    many = ctx.sptrsv_plan(A, uplo, op, diag, *views)
+    assert np.allclose(many.execute(A, *views, alpha=2).numpy(), expected, rtol=0, atol=1e-10 * size)
+    assert plan.info["operation"] == "sptrsv"
+
+
+def test_factorizations(ctx):
+    A, dense = grid(ctx)
+    pattern = dense != 0
+    plan = ctx.ilu_plan(A)
+    LU = entries(plan.execute(A))
+    plan.check()
+    product = (np.tril(LU, -1) + np.eye(ROWS)) @ np.triu(LU)
+    assert np.allclose(product[pattern], dense[pattern]) and not (LU[~pattern]).any()
+    L = entries(ctx.ic_plan(A).execute(A))
+    assert np.allclose((L @ L.T)[pattern], dense[pattern])
+    more = ctx.ilu_plan(A, level=ROWS)
+    full = entries(more.execute(A))
+    assert more.output_nnz > plan.output_nnz
+    assert np.allclose((np.tril(full, -1) + np.eye(ROWS)) @ np.triu(full), dense)
+
+
+def test_krylov_with_factors(ctx):
+    A, dense = grid(ctx, shift=0.01)
+    b = ctx.array(np.random.default_rng(3).standard_normal(ROWS))
+    iterations = {}
+    for method, kind, make in (("cg", "cholesky", ctx.ic_plan), ("bicgstab", "lu", ctx.ilu_plan), ("gmres", "lu", ctx.ilu_plan)):
+        plan = ctx.krylov_plan(A, method=method, restart=100)
+        plan.set_preconditioner("jacobi")
+        plan.execute(A, b)
+        iterations[method] = [plan.iterations]
+        plan.set_preconditioner(kind, make(A).execute(A))
+        x = plan.execute(A, b)
+        iterations[method].append(plan.iterations)
+        assert np.linalg.norm(b.numpy() - dense @ x.numpy()) <= 1.1e-8 * np.linalg.norm(b.numpy())
+        assert plan.info["preconditioner"] == kind
+    assert all(factors <= 0.6 * jacobi for jacobi, factors in iterations.values()), iterations
+
+
+def test_singular_pivots_and_missing_diagonals(ctx):
+    singular = sparse(ctx, np.array([[1.0, 2], [2, 4]]))
+    with pytest.raises(kkc.Failed) as caught:
+        plan = ctx.ilu_plan(singular)
+        plan.execute(singular)
+        plan.check()
+    assert caught.value.status == 101
+    missing = sparse(ctx, np.array([[4.0, 1], [1, 0]]))
+    for make in (ctx.ilu_plan, ctx.ic_plan, ctx.sptrsv_plan):
+        with pytest.raises(kkc.Refused, match="row 1"):
+            make(missing)

@@ -12,10 +12,9 @@ from ._library import call, capi
 from ._matrix_operations import MatrixOperations
 from ._objects import (INDEX_PAIRS, SPACES, Allocator, Matrix, OptionValue, Plan, SortPlan, SpaddPlan, SpgemmJacobiPlan, SpgemmPlan,
                        View, choose, int64s, options_of)
-from ._solvers import Solvers
+from ._solvers import OPS, Solvers
 
 DEVICES = {"serial": c.KKC_DEVICE_SERIAL, "openmp": c.KKC_DEVICE_OPENMP, "cuda": c.KKC_DEVICE_CUDA, "hip": c.KKC_DEVICE_HIP}
-OPS = {"N": c.KKC_OP_NONE, "T": c.KKC_OP_TRANSPOSE, "conj": c.KKC_OP_CONJUGATE, "H": c.KKC_OP_HERMITIAN}
 LAYOUTS = {"left": c.KKC_LAYOUT_LEFT, "right": c.KKC_LAYOUT_RIGHT}
 _PAIRS = {(c.KKC_TYPE_I32, c.KKC_TYPE_I32): c.KKC_INDEX_32_32, (c.KKC_TYPE_I32, c.KKC_TYPE_I64): c.KKC_INDEX_32_64,
           (c.KKC_TYPE_I64, c.KKC_TYPE_I64): c.KKC_INDEX_64_64}

@@ -11,6 +11,10 @@ from ._objects import Handle, Matrix, Object, OptionValue, Plan, View, choose, o
 PRECONDITIONERS = {"none": c.KKC_PRECONDITIONER_NONE, "jacobi": c.KKC_PRECONDITIONER_JACOBI,
                    "lu": c.KKC_PRECONDITIONER_LU, "cholesky": c.KKC_PRECONDITIONER_CHOLESKY}
 
+OPS = {"N": c.KKC_OP_NONE, "T": c.KKC_OP_TRANSPOSE, "conj": c.KKC_OP_CONJUGATE, "H": c.KKC_OP_HERMITIAN}
+TRIANGLES = {"lower": c.KKC_UPLO_LOWER, "upper": c.KKC_UPLO_UPPER}
+DIAGONALS = {"stored": c.KKC_DIAG_STORED, "unit": c.KKC_DIAG_UNIT}
+
 
 class KrylovPlan(Plan):
     """A plan of krylov."""
@@ -47,7 +51,7 @@ class KrylovPlan(Plan):
         b_view = self.context.view(b)
         if x is None:
             x = self.context.empty(b_view.shape, b_view.info.scalar)
-            self.context.fill(x, 0)
+            self.context.fill(0, x)
         self._raised = None
         try:
             call("kkc_krylov_execute", self, A, b_view, self.context.view(x, output=True))
@@ -81,6 +85,39 @@ class KrylovPlan(Plan):
         return list(norms)
 
 
+class SptrsvPlan(Plan):
+    """A plan of sptrsv."""
+
+    def execute(self, A: Matrix, b: Any, x: Any = None, alpha: Any = 1) -> Any:  # type: ignore[override]
+        """Solves op(T) x = alpha b; x may be b, without x a new view is made. Returns x. On a GPU check() tells of zeros on
+        the diagonal."""
+        b_view = self.context.view(b)
+        if x is None:
+            x = self.context.empty(b_view.shape, b_view.info.scalar, layout="left" if b_view.info.strides[0] == 1 else "right")
+        factor, _ = self.context._coefficients(alpha, 0, A.scalar)
+        call("kkc_sptrsv_execute", self, factor, A, b_view, self.context.view(x, output=True))
+        return x
+
+    def set_values(self, A: Matrix) -> None:
+        """Only with values = "kept": takes over A's values."""
+        call("kkc_sptrsv_set_values", self, A)
+
+
+class FactorizationPlan(Plan):
+    """A plan of ilu or ic."""
+
+    def __init__(self, context: Any, handle: ctypes.c_void_p, function: str):
+        super().__init__(context, handle)
+        self._function = function
+
+    def execute(self, A: Matrix, factor: Matrix | None = None) -> Matrix:  # type: ignore[override]
+        """The factor's values for A's: LU in one matrix, or L. Without `factor` into a new matrix. Returns it. On a GPU
+        check() tells of zero pivots."""
+        factor = self.create_output() if factor is None else factor
+        call(self._function, self, A, factor)
+        return factor
+
+
 class _Lent(View):
     """A view that belongs to a plan: this does not destroy it."""
 
@@ -100,3 +137,27 @@ class Solvers(Object):
         handle = ctypes.c_void_p()
         call("kkc_krylov_plan", self, A, b_view, x_view, options_of(options), ctypes.byref(handle))
         return KrylovPlan(self, handle)
+
+    def sptrsv_plan(self, A: Matrix, uplo: str | int = "lower", op: str | int = "N", diag: str | int = "stored",
+                    b: Any = None, x: Any = None, **options: OptionValue) -> SptrsvPlan:
+        """Plans op(T) x = alpha b for the triangle T of A; diag "unit": ones instead of A's diagonal. b and x are templates
+        of shape and memory; left out, they are vectors. Options: implementation, values, ..."""
+        template = self._template  # type: ignore[attr-defined]
+        b_view = template(A.rows, A.scalar) if b is None else self.view(b)  # type: ignore[attr-defined]
+        x_view = template(A.rows, A.scalar) if x is None else self.view(x, output=True)  # type: ignore[attr-defined]
+        handle = ctypes.c_void_p()
+        call("kkc_sptrsv_plan", self, choose(op, OPS, "op"), choose(uplo, TRIANGLES, "uplo"), choose(diag, DIAGONALS, "diag"),
+             A, b_view, x_view, options_of(options), ctypes.byref(handle))
+        return SptrsvPlan(self, handle)
+
+    def ilu_plan(self, A: Matrix, **options: OptionValue) -> FactorizationPlan:
+        """Plans A ~ L U in one matrix. Options: level, shift, pivot_boost, boost_value, missing_diagonal, base, ..."""
+        handle = ctypes.c_void_p()
+        call("kkc_ilu_plan", self, A, options_of(options), ctypes.byref(handle))
+        return FactorizationPlan(self, handle, "kkc_ilu_execute")
+
+    def ic_plan(self, A: Matrix, **options: OptionValue) -> FactorizationPlan:
+        """Plans A ~ L L^H from A's lower triangle. Options: those of ilu_plan without level."""
+        handle = ctypes.c_void_p()
+        call("kkc_ic_plan", self, A, options_of(options), ctypes.byref(handle))
+        return FactorizationPlan(self, handle, "kkc_ic_execute")
