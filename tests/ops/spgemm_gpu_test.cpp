@@ -97,13 +97,26 @@ std::pair<HostCsr<double>, HostCsr<double>> long_rows(Random& random) {
   return {from_rows(inner, of_a), from_rows(cols, of_b)};
 }
 
-bool keeps_slots(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A, const HostCsr<double>& B) {
+/// Whether the plan says 1 under `key`.
+bool says(const char* key, const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A,
+          const HostCsr<double>& B) {
   const DeviceCsr<double> a(ctx, A, c.pair, c.base_a), b(ctx, B, c.pair, c.base_b);
   Plan plan;
   ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, nullptr, c.pair_c, Options(c.options()), plan.out()));
   const char* info = nullptr;
   ok(kkc_plan_info(plan, &info));
-  return std::string(info).find("\"keeps_slots\":1") != std::string::npos;
+  return std::string(info).find("\"" + std::string(key) + "\":1") != std::string::npos;
+}
+bool keeps_slots(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A, const HostCsr<double>& B) {
+  return says("keeps_slots", ctx, c, A, B);
+}
+
+/// Rows of `entries` columns anywhere, some of them twice and in any order.
+HostCsr<double> anywhere(Random& random, int64_t rows, int64_t cols, int64_t entries) {
+  std::vector<std::vector<int64_t>> of(static_cast<size_t>(rows));
+  for (auto& row : of)
+    for (int64_t k = 0; k < entries; ++k) row.push_back(random_int(random, 0, cols - 1));
+  return from_rows(cols, of);
 }
 
 }  // namespace
@@ -192,6 +205,60 @@ TEST_CASE("spgemm: long rows in pieces", "[spgemm][gpu]") {
       std::reverse(unsorted.indices.begin() + unsorted.offsets[i], unsorted.indices.begin() + unsorted.offsets[i + 1]);
     REQUIRE(!keeps_slots(ctx, c, A, unsorted));
     run(ctx, c, A, unsorted, nullptr, random);
+  }
+}
+
+TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    SpgemmCase<double> c;
+    c.implementation = "gpu_hash";
+    constexpr int64_t rows = 2600, inner = 500, cols = 200000;
+    const auto left = [&](int64_t entries) {
+      std::vector<std::vector<int64_t>> of(rows);
+      for (auto& row : of) row = different(random, entries, inner);
+      return from_rows(inner, of);
+    };
+    // Rows of at most 1024, at most 2048 and more products. A row is empty, one names a row of B twice.
+    for (const auto& [of_a, of_b] : {std::pair<int64_t, int64_t>{16, 20}, {20, 40}, {40, 40}}) {
+      auto A = left(of_a);
+      const auto B = anywhere(random, inner, cols, of_b);
+      A.offsets[1401] = A.offsets[1400];
+      A.indices[static_cast<size_t>(7 * of_a)] = A.indices[static_cast<size_t>(7 * of_a + 1)];
+      INFO(of_a << " entries in a row of A, " << of_b << " in one of B");
+      const bool fits = 2 * of_a * of_b <= 2048;
+      CHECK(says("one_pass", ctx, c, A, B) == fits);
+      for (const bool sorted : {true, false}) {
+        c.sorted = sorted;
+        c.beta = sorted ? 0 : 2;
+        run(ctx, c, A, B, nullptr, random);
+      }
+      c.base_a = c.base_b = c.base_c = 1;
+      c.max_workspace = 0;
+      CHECK(says("one_pass", ctx, c, A, B) == fits);
+      run(ctx, c, A, B, nullptr, random);
+      c.max_workspace = -1;
+      for (const kkc_index_pair_t pair : {KKC_INDEX_32_64, KKC_INDEX_64_64}) {
+        if (!supported(device, "spgemm", pair, KKC_TYPE_F64)) continue;
+        c.pair = c.pair_c = pair;
+        run(ctx, c, A, B, nullptr, random);
+      }
+      c.pair = c.pair_c = KKC_INDEX_32_32;
+      c.base_a = c.base_b = c.base_c = 0;
+    }
+    // One row, not of the sample, whose products share columns; then rows whose columns crowd.
+    auto A = left(16);
+    for (int64_t k = 0; k < 16; ++k) A.indices[static_cast<size_t>(16 + k)] = 3;
+    auto B = anywhere(random, inner, cols, 20);
+    CHECK(!says("one_pass", ctx, c, A, B));
+    run(ctx, c, A, B, nullptr, random);
+    A = left(16);
+    for (size_t p = 0; p < B.indices.size(); p += 2) B.indices[p] = B.indices[p] % 600 + 60000;
+    CHECK(!says("one_pass", ctx, c, A, B));
+    run(ctx, c, A, B, nullptr, random);
   }
 }
 

@@ -198,24 +198,27 @@ struct CompareRows {
   int32_t* broken;  // set when a row does not ascend strictly
 
   __device__ void operator()() const {
-    const int64_t item = (static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x) >> lanes_log2;
-    const int lanes = 1 << lanes_log2, lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    if (gpu::ballot32(table.has_failed()) != 0) return;
-    const int64_t i = item < rows ? item : rows - 1;
-    const RowClass mine = classes[i];
-    const auto row = signature.row(i, lane, lanes);
-    const auto other = signature.row(table.rows[mine.place], lane, lanes);
-    bool same = row.length == other.length;
-    if (same)
-      for (int32_t k = lane; k < row.length; k += lanes) {
-        const Signed a = signature.at(row, k), b = signature.at(other, k);
-        same = same && a.a == b.a && a.b == b.b;
-        if (!signature.ascends(row, k)) *broken = 1;
-      }
-    if (!same) *table.failed = 1;
-    if (number_of == nullptr || lane != 0 || item >= rows) return;
-    number_of[i] = static_cast<uint16_t>(numbers[mine.place]);
-    base_of[i] = row.base;
+    const int lanes = 1 << lanes_log2, lane = static_cast<int>(threadIdx.x) & (lanes - 1),
+              group = static_cast<int>(threadIdx.x) >> lanes_log2, groups = threads >> lanes_log2;
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * groups; first < rows;
+         first += static_cast<int64_t>(gridDim.x) * groups) {
+      if (gpu::ballot32(table.has_failed()) != 0) return;
+      const int64_t item = first + group, i = item < rows ? item : rows - 1;
+      const RowClass mine = classes[i];
+      const auto row = signature.row(i, lane, lanes);
+      const auto other = signature.row(table.rows[mine.place], lane, lanes);
+      bool same = row.length == other.length;
+      if (same)
+        for (int32_t k = lane; k < row.length; k += lanes) {
+          const Signed a = signature.at(row, k), b = signature.at(other, k);
+          same = same && a.a == b.a && a.b == b.b;
+          if (!signature.ascends(row, k)) *broken = 1;
+        }
+      if (!same) *table.failed = 1;
+      if (number_of == nullptr || lane != 0 || item >= rows) continue;
+      number_of[i] = static_cast<uint16_t>(numbers[mine.place]);
+      base_of[i] = row.base;
+    }
   }
 };
 

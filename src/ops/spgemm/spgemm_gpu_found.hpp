@@ -44,21 +44,23 @@ struct Found {
   int32_t longest = 0;
   int32_t classes = 0;              // 0: none
   bool distinct = true;             // B's rows ascend strictly
+  bool one_pass = false;            // columns were found without counting them first
   Buffer slots, begins, number_of;  // product slots, if kept
   Buffer places;                    // PlaceTable's words, if kept: classes of rows that registers hold
   int32_t longest_a = 0;
   Buffer list;  // rows by size; empty if one bin holds all
   Bins bins{};
-  Pieces hashed, ranked;                // of the last two bins
-  std::array<SlottedLists, 3> slotted;  // instead: of the last three bins, the last first, if products keep slots
+  Pieces hashed, ranked;  // of the last two bins
+  SlottedLists slotted;   // instead: of the last slotted_bins bins, the last first, if products keep slots
 
-  bool keeps_piece_slots() const { return slotted[0].pieces.count + slotted[1].pieces.count > 0; }
+  bool keeps_piece_slots() const { return slotted.pieces.count > 0; }
 };
 
 /// Entries of C's rows: what bins of the numeric phase hold. Rows of the last two are cut into pieces; those of the
 /// last are dense enough for bitmaps.
 inline constexpr BinLimits numeric_limits{{0, 24, 96, 192, 384, 1024, 0x7fffffff, 0x7fffffff}, survey_bins};
 inline constexpr int hashed_bin = 6, ranked_bin = 7;
+inline constexpr int slotted_bins = 4;  // whose rows are pieces where the products of pieces keep slots
 inline constexpr int32_t hashed_capacity = 1024, ranked_capacity = 768;
 inline constexpr int32_t products_of_piece = 1 << 17, products_of_slotted = 1 << 15;
 inline constexpr int32_t heavy_products = 1 << 17;  // from which a row is cut into pieces whatever its length

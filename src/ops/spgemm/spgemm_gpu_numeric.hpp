@@ -28,8 +28,7 @@ class Numeric {
   const Found& found() const { return found_; }
   size_t plan_bytes() const {
     return found_.slots.bytes() + found_.begins.bytes() + found_.number_of.bytes() + found_.places.bytes() +
-           found_.list.bytes() + found_.hashed.list.bytes() + found_.ranked.list.bytes() + found_.slotted[0].bytes() +
-           found_.slotted[1].bytes() + found_.slotted[2].bytes();
+           found_.list.bytes() + found_.hashed.list.bytes() + found_.ranked.list.bytes() + found_.slotted.bytes();
   }
 
  private:
@@ -67,8 +66,7 @@ class Numeric {
       }
       return;
     }
-    for (const SlottedLists& lists : found_.slotted) {
-      if (lists.pieces.count == 0) continue;
+    if (const SlottedLists& lists = found_.slotted; found_.keeps_piece_slots()) {
       using F = SlottedPieces<Left, T, I, PieceLists>;
       go(F{A, B, C, lists.view(), lists.capacity}, lists.pieces.count, F::threads, F::shared_bytes(lists.capacity));
     }
@@ -81,7 +79,7 @@ class Numeric {
     subgroups<false>(A, B, C, {}, columns, nullptr, found_.hashed.count, 2 * hashed_capacity, go,
                      found_.hashed.list.template as<Piece>());
     static constexpr int32_t places[] = {0, 64, 256, 512, 1024, 2048};
-    for (int b = found_.keeps_piece_slots() ? hashed_bin - 2 : hashed_bin - 1; b > 0; --b)
+    for (int b = found_.keeps_piece_slots() ? ranked_bin - slotted_bins : hashed_bin - 1; b > 0; --b)
       subgroups<false>(A, B, C, {}, columns, rows_of(b), count_of(b), places[b], go);
   }
 

@@ -4,6 +4,7 @@
 // instead). Places are counted in a bitmap of the columns of a stretch (Parger et al., "spECK", PPoPP'20, section 4.3).
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #include "device/gpu_scan.hpp"
@@ -243,14 +244,20 @@ struct SlottedLists {
   }
 };
 
-/// False, and no lists, if segments take more than `room` bytes, which becomes less by what they take. dense: rows
-/// ascend, and a bitmap of their columns is worth its room.
-template <class Problem, class I>
+/// Pieces of rows of one kind, beside each other in a list: of at most `capacity` entries. dense: rows ascend, and a
+/// bitmap of their columns is worth its room.
+struct PieceRun {
+  int64_t first, count;
+  int32_t capacity;
+  bool dense;
+};
+
+/// False, and no lists, if segments take more than `room` bytes. The pieces are those of the runs.
+template <class Problem, class I, class Runs>
 bool keep_slots(Queue& queue, const Problem& problem, const Offsets& offsets, const I* columns, Pieces pieces,
-                int32_t capacity, bool dense, int64_t& room, SlottedLists& lists) {
+                const Runs& runs, int64_t room, SlottedLists& lists) {
   using Left = decltype(problem.A);
   const int64_t count = pieces.count;
-  if (count == 0) return true;
   const Piece* const list = pieces.list.template as<Piece>();
   const auto scan = [&](Buffer& sums) {
     Buffer scratch = problem.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int64_t>(count)));
@@ -259,9 +266,8 @@ bool keep_slots(Queue& queue, const Problem& problem, const Offsets& offsets, co
   };
   Buffer begins = problem.template array<int64_t>(count + 1);
   launch_over(queue, count, CountVisits<Left>{problem.A, list, count, begins.as<int64_t>()});
-  const int64_t visits = scan(begins), bytes = visits * static_cast<int64_t>(sizeof(PieceSegment));
-  if (bytes > room) return false;
-  room -= bytes;
+  const int64_t visits = scan(begins);
+  if (visits * static_cast<int64_t>(sizeof(PieceSegment)) > room) return false;
   Buffer segments = problem.template array<PieceSegment>(visits),
          slot_begins = problem.template array<int64_t>(count + 1);
   launch_blocks(queue, count,
@@ -269,18 +275,22 @@ bool keep_slots(Queue& queue, const Problem& problem, const Offsets& offsets, co
                                    segments.as<PieceSegment>(), slot_begins.as<int64_t>()},
                 0);
   Buffer slots = problem.template array<uint16_t>(scan(slot_begins));
-  const SlotTarget<I> target{{problem.B.B, segments.as<PieceSegment>()},
-                             offsets,
-                             columns,
-                             list,
-                             begins.as<int64_t>(),
-                             slot_begins.as<int64_t>(),
-                             slots.as<uint16_t>()};
-  if (dense) {
-    launch_blocks(queue, count, RankProducts<I>{target}, RankProducts<I>::shared_bytes);
-  } else {
-    const auto places = static_cast<int32_t>(std::bit_ceil(2 * static_cast<uint32_t>(capacity)));
-    launch_blocks(queue, count, HashProducts<I>{target, places}, HashProducts<I>::shared_bytes(places));
+  int32_t capacity = 0;
+  for (const PieceRun& run : runs) {
+    const SlotTarget<I> target{{problem.B.B, segments.as<PieceSegment>()},
+                               offsets,
+                               columns,
+                               list + run.first,
+                               begins.as<int64_t>() + run.first,
+                               slot_begins.as<int64_t>() + run.first,
+                               slots.as<uint16_t>()};
+    if (run.dense) {
+      launch_blocks(queue, run.count, RankProducts<I>{target}, RankProducts<I>::shared_bytes);
+    } else {
+      const auto places = static_cast<int32_t>(std::bit_ceil(2 * static_cast<uint32_t>(run.capacity)));
+      launch_blocks(queue, run.count, HashProducts<I>{target, places}, HashProducts<I>::shared_bytes(places));
+    }
+    if (run.count > 0) capacity = std::max(capacity, run.capacity);
   }
   lists = {std::move(pieces),   capacity,        std::move(begins), std::move(slot_begins),
            std::move(segments), std::move(slots)};

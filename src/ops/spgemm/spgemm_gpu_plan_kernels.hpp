@@ -149,7 +149,7 @@ struct Piece {
 };
 
 /// Long rows cut into pieces of equal lengths: of at most `capacity` entries, and of fewer where the row has many
-/// products.
+/// products. Pieces of many products come first, so that none of them is the last to end.
 struct ListPieces {
   static constexpr int threads = 256;
   static constexpr int32_t least = 32;
@@ -158,8 +158,9 @@ struct ListPieces {
   const int32_t* sizes;
   const int32_t* bounds;
   int32_t capacity, products_of_piece;
-  Piece* pieces;     // null: only counts
-  int32_t* counter;  // zero
+  Piece* pieces;      // null: only counts
+  int32_t of_pieces;  // their number, when they are listed
+  int32_t* counters;  // [2], zero: from the front, from the back
 
   __device__ void operator()() const {
     const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
@@ -169,8 +170,10 @@ struct ListPieces {
     const auto by_products = static_cast<int32_t>(bounds[row] / products_of_piece);
     if (by_products > parts)
       parts = by_products < size / least ? by_products : (size / least > parts ? size / least : parts);
-    const int32_t first = atomicAdd(counter, parts);
+    const bool heavy = pieces == nullptr || bounds[row] / parts > products_of_piece / 4;
+    int32_t first = atomicAdd(counters + (heavy ? 0 : 1), parts);
     if (pieces == nullptr) return;
+    if (!heavy) first = of_pieces - first - parts;
     for (int32_t part = 0; part < parts; ++part) {
       const auto begin = static_cast<int32_t>(int64_t{size} * part / parts),
                  end = static_cast<int32_t>(int64_t{size} * (part + 1) / parts);

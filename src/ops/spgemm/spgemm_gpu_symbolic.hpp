@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "device/gpu_scan.hpp"
+#include "spgemm_gpu_bucket_rows.hpp"
 #include "spgemm_gpu_class_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
 #include "spgemm_gpu_mask_kernels.hpp"
@@ -102,13 +103,13 @@ class Symbolic {
     gpu::launch(queue_, 1, NumberClasses::threads, 0,
                 NumberClasses{c, numbers, class_rows_.template as<int32_t>(), classes_c.as<RowClass>(),
                               class_bases_.template as<int32_t>()});
-    launch_over(queue_, inner << lanes_b,
-                CompareRows<RightSignature<I>>{right, inner, lanes_b, b, classes_b.as<RowClass>(), nullptr, nullptr,
-                                               nullptr, &state()->broken});
-    launch_over(queue_, p_.rows << lanes_a,
-                CompareRows<LeftSignature<Left>>{left, p_.rows, lanes_a, c, classes_c.as<RowClass>(), numbers,
-                                                 found_.number_of.template as<uint16_t>(),
-                                                 base_of_.template as<int32_t>(), nullptr});
+    over_rows(CompareRows<RightSignature<I>>{right, inner, lanes_b, b, classes_b.as<RowClass>(), nullptr, nullptr,
+                                             nullptr, &state()->broken},
+              32);
+    over_rows(CompareRows<LeftSignature<Left>>{left, p_.rows, lanes_a, c, classes_c.as<RowClass>(), numbers,
+                                               found_.number_of.template as<uint16_t>(),
+                                               base_of_.template as<int32_t>(), nullptr},
+              32);
   }
   /// Short rows are a thread's.
   static int class_lanes(int64_t entries, int64_t rows) {
@@ -118,10 +119,13 @@ class Symbolic {
   template <class Signature>
   void classify_rows(const Signature& signature, int64_t rows, int lanes_log2, const ClassTable& table,
                      RowClass* classes) {
-    using F = ClassifyRows<Signature>;
-    const unsigned blocks =
-        std::min(gpu::blocks_for(rows << lanes_log2, F::threads), static_cast<unsigned>(8 * queue_.concurrency()));
-    gpu::launch(queue_, blocks, F::threads, 0, F{signature, rows, lanes_log2, table, classes});
+    over_rows(ClassifyRows<Signature>{signature, rows, lanes_log2, table, classes}, 8);
+  }
+  /// So many blocks for a multiprocessor: they go round, and end soon when it was in vain.
+  template <class F>
+  void over_rows(const F& f, int blocks_per_sm) {
+    const unsigned most = static_cast<unsigned>(blocks_per_sm * queue_.concurrency());
+    gpu::launch(queue_, std::min(gpu::blocks_for(f.rows << f.lanes_log2, F::threads), most), F::threads, 0, f);
   }
 
   bool by_classes() {
@@ -234,6 +238,13 @@ class Symbolic {
     counts_ = p_.template array<int32_t>(p_.rows);
     SurveyRows by_bounds{bounds.as<int32_t>(), nullptr, p_.rows, tables_.limits, 0, 0, nullptr};
     const Survey of_bounds = look(by_bounds);
+    clear(queue_, counts_);
+    if (OnePass<Left, I>(queue_, p_, product_begins_, found_.products, of_bounds.largest).run(counts_, found_)) {
+      const auto [of_counts, sizes] = survey_counts(bounds);
+      if (found_.slots.data() != nullptr) found_.begins = std::move(product_begins_);
+      list_rows(sizes, of_counts, bounds, false);
+      return;
+    }
     Bins bins{};
     Buffer list = place(by_bounds, of_bounds, bins);
 
@@ -265,7 +276,7 @@ class Symbolic {
     list_rows(sizes, of_counts, bounds, false);
   }
 
-  /// Looks at C's rows and makes its arrays.
+  /// Looks at C's rows and makes its arrays, unless they are there.
   std::pair<Survey, SurveyRows> survey_counts(const Buffer& bounds) {
     // A bitmap of 64 columns a word and hashes of half as many places cost the same from one entry in 128 columns.
     BinLimits limits = numeric_limits;
@@ -280,7 +291,7 @@ class Symbolic {
     const Survey survey = look(sizes);
     found_.longest = survey.largest;
     require_countable(p_.cols, static_cast<int64_t>(survey.total), p_.pair, "C");
-    make_offsets(static_cast<int64_t>(survey.total));
+    if (found_.output.offsets == nullptr) make_offsets(static_cast<int64_t>(survey.total));
     return {survey, sizes};
   }
 
@@ -289,18 +300,18 @@ class Symbolic {
     found_.list = place(sizes, survey, found_.bins);
     if (found_.slots.data() != nullptr) return;
     if (!masked && keep_piece_slots(bounds)) return;
-    const auto cut = [&](int b, int32_t capacity) {
+    const auto pieces_of = [&](int b, int32_t capacity) {
       const Bin bin = found_.bins[static_cast<size_t>(b)];
       return cut_rows(rows_of(bin), bin.count, counts_, capacity, products_of_piece, bounds);
     };
-    found_.hashed = cut(hashed_bin, hashed_capacity);
-    found_.ranked = cut(ranked_bin, ranked_capacity);
+    found_.hashed = pieces_of(hashed_bin, hashed_capacity);
+    found_.ranked = pieces_of(ranked_bin, ranked_capacity);
   }
   const int32_t* rows_of(const Bin& bin) const {
     return found_.list.data() != nullptr ? found_.list.template as<int32_t>() + bin.first : nullptr;
   }
 
-  /// Slots for the products of the last three bins, if they take no more than half of C's bytes. Whether it kept them.
+  /// Slots for the products of the last bins, if they take no more than half of C's bytes. Whether it kept them.
   bool keep_piece_slots(const Buffer& bounds) {
     const auto entry = static_cast<int64_t>(p_.element + ordinal_size(p_.pair));
     int64_t room = found_.output.nnz * entry / 2;
@@ -310,17 +321,22 @@ class Symbolic {
       return false;
     const int32_t bytes = &tables_ == &large_tables ? slotted_bytes : small_slotted_bytes;
     const auto capacity = static_cast<int32_t>(static_cast<size_t>(bytes) / p_.element);
-    for (size_t i = 0; i < found_.slotted.size(); ++i) {
-      const Bin bin = found_.bins[static_cast<size_t>(ranked_bin) - i];
-      const int32_t most = i < 2 ? capacity : numeric_limits.upper[hashed_bin - 1];
-      Pieces pieces = cut_rows(rows_of(bin), bin.count, counts_, most, products_of_slotted, bounds);
-      if (keep_slots(queue_, p_, offsets(), found_.output.indices->template as<I>(), std::move(pieces), most, i == 0,
-                     room, found_.slotted[i]))
-        continue;
-      found_.slotted = {};
-      return false;
+    // Long rows first: they take longest.
+    std::array<PieceRun, slotted_bins> runs{};
+    std::array<ListPieces, slotted_bins> cuts{};
+    Pieces pieces;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const int b = ranked_bin - static_cast<int>(i);
+      const Bin bin = found_.bins[static_cast<size_t>(b)];
+      const int32_t most = b >= hashed_bin ? capacity : numeric_limits.upper[b];
+      cuts[i] = cut(rows_of(bin), bin.count, counts_, most, products_of_slotted, bounds);
+      runs[i] = {pieces.count, count_pieces(cuts[i]), most, i == 0};
+      pieces.count += runs[i].count;
     }
-    return true;
+    pieces.list = p_.template array<Piece>(pieces.count);
+    for (size_t i = 0; i < runs.size(); ++i) list_pieces(cuts[i], pieces.list.template as<Piece>() + runs[i].first);
+    return keep_slots(queue_, p_, offsets(), found_.output.indices->template as<I>(), std::move(pieces), runs, room,
+                      found_.slotted);
   }
 
   Survey look(SurveyRows& survey) {
@@ -412,20 +428,32 @@ class Symbolic {
                   static_cast<size_t>(slice) * 4);
   }
 
+  static ListPieces cut(const int32_t* list, int64_t count, const Buffer& sizes, int32_t capacity, int32_t products,
+                        const Buffer& bounds) {
+    return {list, count, sizes.as<int32_t>(), bounds.as<int32_t>(), capacity, products, nullptr, 0, nullptr};
+  }
+  /// How many pieces f makes.
+  int32_t count_pieces(ListPieces& f) {
+    f.of_pieces = f.count == 0 ? 0 : read_back<int32_t>(queue_, list_pieces(f, nullptr).data());
+    return f.of_pieces;
+  }
+  /// To `to`, unless it is null; returns the kernel's counters.
+  Buffer list_pieces(ListPieces f, Piece* to) {
+    Buffer counters = p_.template array<int32_t>(2);
+    f.pieces = to;
+    f.counters = counters.as<int32_t>();
+    clear(queue_, counters);
+    launch_over(queue_, f.count, f);
+    return counters;
+  }
   Pieces cut_rows(const int32_t* list, int64_t count, const Buffer& sizes, int32_t capacity, int32_t products,
                   const Buffer& bounds) {
+    ListPieces f = cut(list, count, sizes, capacity, products, bounds);
     Pieces pieces;
-    if (count == 0) return pieces;
-    Buffer counter = p_.template array<int32_t>(2);
-    ListPieces f{list,     count,   sizes.as<int32_t>(),  bounds.as<int32_t>(), capacity,
-                 products, nullptr, counter.as<int32_t>()};
-    clear(queue_, counter);
-    launch_over(queue_, count, f);
-    pieces.count = read_back<int32_t>(queue_, counter.data());
+    pieces.count = count_pieces(f);
+    if (pieces.count == 0) return pieces;
     pieces.list = p_.template array<Piece>(pieces.count);
-    f.pieces = pieces.list.template as<Piece>();
-    clear(queue_, counter);
-    launch_over(queue_, count, f);
+    list_pieces(f, pieces.list.template as<Piece>());
     return pieces;
   }
 
