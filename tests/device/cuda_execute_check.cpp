@@ -216,7 +216,10 @@ int run_capture() {
   std::vector<std::thread> workers;
   for (int i = 0; i < 6; ++i)
     workers.emplace_back([&] {
-      for (size_t k; (k = next++) < commands.size();) outcomes[k] = run_program(commands[k]);
+      for (size_t k; (k = next++) < commands.size();) {
+        if (k % 50 == 0) std::printf("%zu of %zu\n", k, commands.size());
+        outcomes[k] = run_program(commands[k]);
+      }
     });
   for (std::thread& worker : workers) worker.join();
   int taken = 0;

@@ -8,6 +8,7 @@
 
 namespace kkc_test {
 
+/// matrix: a generated one of its small size, or NAME@N: of N rows, for R-MAT of scale N.
 struct OtherCase {
   std::string operation, implementation, matrix;
   std::string text() const { return operation + ' ' + implementation + ' ' + matrix; }
@@ -19,10 +20,28 @@ class OtherOperands {
   OtherOperands(const Context& ctx, const OtherCase& c) : ctx_(ctx), options_(json(c)), A_(generate(c.matrix)) {
     int64_t cols = 0, nnz = 0;
     ok(kkc_csr_get(A_, &rows_, &cols, &nnz, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
-    if (c.operation == "spgemm") taken_ = spgemm(KKC_OP_NONE);
-    if (c.operation == "spgemm op T") taken_ = spgemm(KKC_OP_TRANSPOSE);
-    if (c.operation == "spgemm_jacobi") taken_ = jacobi();
-    if (c.operation == "spadd") taken_ = spadd();
+    const std::string rows = "\"rows\": " + std::to_string(rows_);
+    if (c.operation == "spgemm") taken_ = spgemm(KKC_OP_NONE, A_);
+    if (c.operation == "spgemm op T") taken_ = spgemm(KKC_OP_TRANSPOSE, A_);
+    if (c.operation == "spgemm identity") {
+      B_ = generate("identity", rows);
+      taken_ = spgemm(KKC_OP_NONE, B_);
+    }
+    if (c.operation == "spgemm one a row") {
+      B_ = generate("rand30", rows + ", \"per_row\": 1, \"cols\": " + std::to_string(rows_ / 5));
+      taken_ = spgemm(KKC_OP_NONE, B_);
+    }
+    if (c.operation == "spgemm wide") {
+      B_ = generate("rand30", rows + ", \"cols\": 700000");
+      taken_ = spgemm(KKC_OP_NONE, B_);
+    }
+    if (c.operation == "spgemm_jacobi") taken_ = jacobi(A_);
+    if (c.operation == "spgemm_jacobi identity") {
+      B_ = generate("identity", rows);
+      taken_ = jacobi(B_);
+    }
+    if (c.operation == "spadd") taken_ = spadd(KKC_OP_TRANSPOSE);
+    if (c.operation == "spadd op N") taken_ = spadd(KKC_OP_NONE);
     if (c.operation == "sptrsv") taken_ = sptrsv(KKC_OP_NONE);
     if (c.operation == "sptrsv op T") taken_ = sptrsv(KKC_OP_TRANSPOSE);
     if (c.operation == "transpose") taken_ = transpose();
@@ -54,10 +73,15 @@ class OtherOperands {
   static std::string json(const OtherCase& c) {
     return c.implementation.empty() ? "{}" : R"({"implementation": ")" + c.implementation + "\"}";
   }
-  Matrix generate(const std::string& name) const {
+  Matrix generate(const std::string& text) const {
+    const size_t at = text.find('@');
+    if (at == std::string::npos) return generate(text, R"("size": "small")");
+    const char* const key = text.starts_with("rmat") ? "\"scale\": " : "\"rows\": ";
+    return generate(text.substr(0, at), key + text.substr(at + 1));
+  }
+  Matrix generate(const std::string& name, const std::string& options) const {
     Matrix A;
-    ok(kkc_matrix_generate(ctx_, name.c_str(), Options(R"({"size": "small"})"), KKC_INDEX_32_32, KKC_TYPE_F64,
-                           A.out()));
+    ok(kkc_matrix_generate(ctx_, name.c_str(), Options('{' + options + '}'), KKC_INDEX_32_32, KKC_TYPE_F64, A.out()));
     return A;
   }
   static bool planned(kkc_status_t status) {
@@ -87,22 +111,21 @@ class OtherOperands {
     return view;
   }
 
-  bool spgemm(kkc_op_t op) {
-    if (!planned(kkc_spgemm_plan(ctx_, op, A_, KKC_OP_NONE, A_, nullptr, KKC_INDEX_32_32, options_, plan_.out())))
+  bool spgemm(kkc_op_t op, const Matrix& B) {
+    if (!planned(kkc_spgemm_plan(ctx_, op, A_, KKC_OP_NONE, B, nullptr, KKC_INDEX_32_32, options_, plan_.out())))
       return false;
     output_of_plan();
-    execute_ = [this] { ok(kkc_spgemm_execute(plan_, &alpha_, A_, A_, &beta_, C_)); };
+    execute_ = [this, &B] { ok(kkc_spgemm_execute(plan_, &alpha_, A_, B, &beta_, C_)); };
     return true;
   }
-  bool jacobi() {
-    if (!planned(kkc_spgemm_jacobi_plan(ctx_, A_, A_, KKC_INDEX_32_32, options_, plan_.out()))) return false;
+  bool jacobi(const Matrix& B) {
+    if (!planned(kkc_spgemm_jacobi_plan(ctx_, A_, B, KKC_INDEX_32_32, options_, plan_.out()))) return false;
     output_of_plan();
-    execute_ = [this] { ok(kkc_spgemm_jacobi_execute(plan_, &alpha_, nullptr, A_, A_, C_)); };
+    execute_ = [this, &B] { ok(kkc_spgemm_jacobi_execute(plan_, &alpha_, nullptr, A_, B, C_)); };
     return true;
   }
-  bool spadd() {
-    if (!planned(kkc_spadd_plan(ctx_, KKC_OP_NONE, A_, KKC_OP_TRANSPOSE, A_, KKC_INDEX_32_32, options_, plan_.out())))
-      return false;
+  bool spadd(kkc_op_t op) {
+    if (!planned(kkc_spadd_plan(ctx_, KKC_OP_NONE, A_, op, A_, KKC_INDEX_32_32, options_, plan_.out()))) return false;
     output_of_plan();
     execute_ = [this] { ok(kkc_spadd_execute(plan_, &alpha_, A_, &beta_, A_, C_)); };
     return true;
@@ -161,7 +184,7 @@ class OtherOperands {
 
   const Context& ctx_;
   Options options_;
-  Matrix A_, C_;
+  Matrix A_, B_, C_;
   Plan plan_;
   std::vector<std::unique_ptr<Array<double>>> arrays_;
   View x_, y_;
@@ -181,11 +204,18 @@ inline std::vector<OtherCase> all_other_cases() {
   };
   add("spgemm", "spgemm", {"lap3d7", "elas3", "rmat20"});
   add("spgemm op T", "spgemm", {"lap3d7", "rmat20"});
+  add("spgemm identity", "spgemm", {"lap3d7", "elas3"});
+  add("spgemm one a row", "spgemm", {"rmat20"});
   add("spgemm_jacobi", "spgemm_jacobi", {"lap3d7", "elas3"});
+  add("spgemm_jacobi identity", "spgemm_jacobi", {"lap3d7", "elas3"});
   add("spadd", "spadd", {"lap3d7", "rmat20"});
+  add("spadd op N", "spadd", {"lap3d7", "rmat20"});
   add("sptrsv", "sptrsv", {"lap3d7", "band"});
   add("sptrsv op T", "sptrsv", {"lap3d27"});
   add("view_sort", "view_sort", {"lap3d7"});
+  // Pieces of rows that keep slots, and whole rows as pieces; rows so long are seconds of work for the reference.
+  all.push_back({"spgemm", "gpu_hash", "rmat20@13"});
+  all.push_back({"spgemm wide", "gpu_hash", "rand30@2500"});
   for (const char* operation : {"transpose", "sort_rows", "view_scan", "matrix_scale", "matrix_diagonal", "csr_to_coo"})
     all.push_back({operation, "", "rmat20"});
   return all;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,8 +35,8 @@ struct Outcome {
 
 inline Outcome run_program(const std::vector<std::string>& command,
                            const std::vector<std::pair<std::string, std::string>>& environment = {}) {
-  int pipe_ends[2];
-  if (pipe(pipe_ends) != 0) throw std::runtime_error("pipe");
+  int pipe_ends[2];  // a program that another thread starts now must not keep them open
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
   const pid_t child = fork();
   if (child == 0) {
     dup2(pipe_ends[1], 1);
