@@ -304,6 +304,8 @@ class CuSparse final : public Peer {
   std::vector<Entrant> sptrsv(const SptrsvProblem& p) override { return cusparse_solve::sptrsv(p); }
   std::vector<Entrant> transpose(const ReorderProblem& p) override { return cusparse_reorder::transpose(p); }
   std::vector<Entrant> sort_rows(const ReorderProblem& p) override { return cusparse_reorder::sort_rows(p); }
+  std::vector<Entrant> coo_to_csr(const ReorderProblem& p) override { return cusparse_reorder::coo_to_csr(p); }
+  std::vector<Entrant> csr_to_coo(const PassProblem& p) override { return cusparse_reorder::csr_to_coo(p); }
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// cuSPARSE's conversion to compressed columns and its sort of rows. Both find the pattern anew in every call.
+// cuSPARSE's conversions to compressed columns, from and to coordinates, and its sort of rows. All find the pattern
+// anew in every call.
 #pragma once
 
 #include <vector>
@@ -9,5 +10,7 @@ namespace kkc::bench::cusparse_reorder {
 
 std::vector<Entrant> transpose(const ReorderProblem& p);
 std::vector<Entrant> sort_rows(const ReorderProblem& p);
+std::vector<Entrant> coo_to_csr(const ReorderProblem& p);
+std::vector<Entrant> csr_to_coo(const PassProblem& p);
 
 }  // namespace kkc::bench::cusparse_reorder

@@ -329,6 +329,7 @@ class Mkl final : public Peer {
   }
   std::vector<Entrant> transpose(const ReorderProblem& p) override { return mkl_reorder::transpose(p); }
   std::vector<Entrant> sort_rows(const ReorderProblem& p) override { return mkl_reorder::sort_rows(p); }
+  std::vector<Entrant> coo_to_csr(const ReorderProblem& p) override { return mkl_reorder::coo_to_csr(p); }
 
   std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem& p) override {
     require_narrow(p.product);

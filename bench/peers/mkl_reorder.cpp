@@ -26,21 +26,25 @@ struct Calls;
 template <>
 struct Calls<float> {
   static constexpr auto create = mkl_sparse_s_create_csr;
+  static constexpr auto from_coordinates = mkl_sparse_s_create_coo;
   static constexpr auto arrays = mkl_sparse_s_export_csr;
 };
 template <>
 struct Calls<double> {
   static constexpr auto create = mkl_sparse_d_create_csr;
+  static constexpr auto from_coordinates = mkl_sparse_d_create_coo;
   static constexpr auto arrays = mkl_sparse_d_export_csr;
 };
 template <>
 struct Calls<MKL_Complex8> {
   static constexpr auto create = mkl_sparse_c_create_csr;
+  static constexpr auto from_coordinates = mkl_sparse_c_create_coo;
   static constexpr auto arrays = mkl_sparse_c_export_csr;
 };
 template <>
 struct Calls<MKL_Complex16> {
   static constexpr auto create = mkl_sparse_z_create_csr;
+  static constexpr auto from_coordinates = mkl_sparse_z_create_coo;
   static constexpr auto arrays = mkl_sparse_z_export_csr;
 };
 
@@ -55,6 +59,18 @@ Handle handle(const ReorderProblem& p, const void* offsets, const void* indices,
   return Handle(raw);
 }
 
+/// C's arrays from the library's own.
+template <class V>
+void fetch_typed(const ReorderProblem& p, sparse_matrix_t C, int64_t rows_C) {
+  sparse_index_base_t base;
+  MKL_INT rows = 0, cols = 0, *begin = nullptr, *end = nullptr, *indices = nullptr;
+  V* values = nullptr;
+  must(Calls<V>::arrays(C, &base, &rows, &cols, &begin, &end, &indices, &values), "mkl_sparse_export_csr");
+  std::memcpy(p.offsets_C, begin, (static_cast<size_t>(rows_C) + 1) * sizeof(MKL_INT));
+  std::memcpy(p.indices_C, indices, static_cast<size_t>(p.nnz) * sizeof(MKL_INT));
+  std::memcpy(p.values_C, values, static_cast<size_t>(p.nnz) * sizeof(V));
+}
+
 template <class V>
 std::vector<Entrant> transpose_typed(const ReorderProblem& p) {
   mkl_set_num_threads(p.threads);
@@ -66,17 +82,7 @@ std::vector<Entrant> transpose_typed(const ReorderProblem& p) {
     must(mkl_sparse_convert_csr(A.get(), SPARSE_OPERATION_TRANSPOSE, &raw), "mkl_sparse_convert_csr");
     result->reset(raw);
   };
-  const auto fetch = [=] {
-    sparse_index_base_t base;
-    MKL_INT rows = 0, cols = 0, *begin = nullptr, *end = nullptr, *indices = nullptr;
-    V* values = nullptr;
-    must(Calls<V>::arrays(result->get(), &base, &rows, &cols, &begin, &end, &indices, &values),
-         "mkl_sparse_export_csr");
-    std::memcpy(p.offsets_C, begin, (static_cast<size_t>(p.cols) + 1) * sizeof(MKL_INT));
-    std::memcpy(p.indices_C, indices, static_cast<size_t>(p.nnz) * sizeof(MKL_INT));
-    std::memcpy(p.values_C, values, static_cast<size_t>(p.nnz) * sizeof(V));
-  };
-  return {{"convert_csr", false, 0.0, run, fetch}};
+  return {{"convert_csr", false, 0.0, run, [=] { fetch_typed<V>(p, result->get(), p.cols); }}};
 }
 
 /// The order is made in place, so each call begins with a copy of the matrix: that copy, by all threads, is part of the
@@ -94,6 +100,28 @@ std::vector<Entrant> sort_typed(const ReorderProblem& p) {
     must(mkl_sparse_order(handle<V>(p, p.offsets_C, p.indices_C, p.values_C).get()), "mkl_sparse_order");
   };
   return {{"order", false, 0.0, run, nullptr}};
+}
+
+template <class V>
+std::vector<Entrant> coo_typed(const ReorderProblem& p) {
+  mkl_set_num_threads(p.threads);
+  const auto indices = [](const void* of) { return static_cast<MKL_INT*>(const_cast<void*>(of)); };
+  sparse_matrix_t coordinates = nullptr;
+  must(Calls<V>::from_coordinates(&coordinates, p.base == 0 ? SPARSE_INDEX_BASE_ZERO : SPARSE_INDEX_BASE_ONE,
+                                  static_cast<MKL_INT>(p.rows), static_cast<MKL_INT>(p.cols),
+                                  static_cast<MKL_INT>(p.nnz), indices(p.row_indices), indices(p.indices),
+                                  static_cast<V*>(const_cast<void*>(p.values))),
+       "mkl_sparse_create_coo");
+  const std::shared_ptr<sparse_matrix> A = Handle(coordinates);
+  const auto result = std::make_shared<Handle>();
+  const auto run = [=] {
+    result->reset();
+    sparse_matrix_t raw = nullptr;
+    must(mkl_sparse_convert_csr(A.get(), SPARSE_OPERATION_NON_TRANSPOSE, &raw), "mkl_sparse_convert_csr");
+    result->reset(raw);
+    must(mkl_sparse_order(raw), "mkl_sparse_order");
+  };
+  return {{"convert_csr, order", false, 0.0, run, [=] { fetch_typed<V>(p, result->get(), p.rows); }}};
 }
 
 template <class F>
@@ -114,6 +142,10 @@ std::vector<Entrant> transpose(const ReorderProblem& p) {
 }
 std::vector<Entrant> sort_rows(const ReorderProblem& p) {
   return typed(p, [&]<class V>(V) { return sort_typed<V>(p); });
+}
+
+std::vector<Entrant> coo_to_csr(const ReorderProblem& p) {
+  return typed(p, [&]<class V>(V) { return coo_typed<V>(p); });
 }
 
 }  // namespace kkc::bench::mkl_reorder

@@ -9,5 +9,6 @@ namespace kkc::bench::mkl_reorder {
 
 std::vector<Entrant> transpose(const ReorderProblem& p);
 std::vector<Entrant> sort_rows(const ReorderProblem& p);
+std::vector<Entrant> coo_to_csr(const ReorderProblem& p);
 
 }  // namespace kkc::bench::mkl_reorder

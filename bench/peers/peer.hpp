@@ -60,7 +60,7 @@ struct SptrsvProblem {
   int64_t ld;  // of b and x
 };
 
-/// C = A^T, or A with sorted rows, on arrays in the device's memory. C's arrays have room for A's entries.
+/// C = A^T, or A with sorted rows, or as CSR, on arrays in the device's memory. C's arrays have room for A's entries.
 struct ReorderProblem {
   kkc_device_t device;
   int32_t device_id;
@@ -72,6 +72,23 @@ struct ReorderProblem {
   int64_t rows, cols, nnz;
   const void *offsets, *indices, *values;
   void *offsets_C, *indices_C, *values_C;
+  const void* row_indices = nullptr;  // A is given by coordinates in no order, and has no offsets
+};
+
+/// One pass through a CSR matrix in the device's memory. `result` takes the diagonal, or each entry's row.
+struct PassProblem {
+  kkc_device_t device;
+  int32_t device_id;
+  void* stream;     // GPUs: all work is enqueued here
+  int32_t threads;  // hosts
+  kkc_scalar_t scalar;
+  kkc_index_pair_t index;
+  int32_t base;
+  int64_t rows, cols, nnz;
+  const void *offsets, *indices;
+  void* values;
+  void* result;
+  const void *row_factors, *col_factors;  // to scale the values by, in place
 };
 
 /// y = prefix sums of x, or sorted = x sorted: n elements in the device's memory, or `lines` runs of n each.
@@ -191,6 +208,10 @@ class Peer {
   virtual std::vector<Entrant> spmv(const SpmvProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> transpose(const ReorderProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> sort_rows(const ReorderProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<Entrant> matrix_diagonal(const PassProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<Entrant> matrix_scale(const PassProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<Entrant> csr_to_coo(const PassProblem&) { throw NotTaken("has no such operation"); }
+  virtual std::vector<Entrant> coo_to_csr(const ReorderProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<SpgemmEntrant> spgemm(const SpgemmProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<SpgemmEntrant> spgemm_jacobi(const JacobiProblem&) { throw NotTaken("has no such operation"); }
   virtual std::vector<Entrant> view_scan(const LinesProblem&) { throw NotTaken("has no such operation"); }
