@@ -225,3 +225,33 @@ TEST_CASE("sptrsv: kept values are needed first and do not follow the matrix", "
       CHECK(f.x.get()[2] == 0.5);
     }
 }
+
+TEST_CASE("sptrsv: hosts' plans say how deep a triangle is", "[sptrsv]") {
+  for (const kkc_device_t device : devices()) {
+    if (is_gpu(device)) continue;
+    const Context ctx(device, device == KKC_DEVICE_OPENMP ? R"({"threads": 2})" : "");
+    Random random(seed());
+    constexpr int64_t n = 40000;
+    const Array<double> b(ctx, size_t{n}), x(ctx, size_t{n});
+    const View from = wrap(ctx, b.data(), {n}), to = wrap(ctx, x.data(), {n});
+    const auto plan_info = [&](Depth depth, kkc_op_t op, const char* implementation) {
+      const DeviceCsr<double> A(ctx, random_triangle<double>(random, depth, n, lower, stored, {}), KKC_INDEX_32_32, 0);
+      const std::string options = std::string(R"({"values": "kept", "implementation": ")") + implementation + "\"}";
+      Plan plan;
+      ok(kkc_sptrsv_plan(ctx, op, lower, stored, A, from, to, Options(options), plan.out()));
+      return info_of(plan);
+    };
+    for (const char* implementation : {"host_relaid", "host_levels"})
+      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) {
+        INFO(name(device) << ' ' << implementation << " op " << op);
+        const std::string flat = plan_info(Depth::diagonal, op, implementation);
+        CHECK(contains(flat, "\"levels\":1,"));
+        CHECK(contains(flat, "\"rows_per_level\":40000"));
+        CHECK(contains(flat, "\"phases\":1,"));
+        // A chain is cut into blocks of 128 rows, which one thread solves without a wait.
+        const std::string chain = plan_info(Depth::chain, op, implementation);
+        CHECK(contains(chain, "\"phases\":1,"));
+        CHECK(contains(chain, "\"rows_of_one_thread\":40000,"));
+      }
+  }
+}

@@ -18,6 +18,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/memory.hpp"
 #include "device/host_team.hpp"
 
 namespace kkc::levels {
@@ -47,40 +48,119 @@ struct BlockSchedule {
 inline constexpr int64_t row_work = 4, least_phase_work = 3000;
 inline constexpr int64_t most_block_rows = 128, most_block_work = 8192;
 
-/// rows: rows.begin(row), rows.end(row), rows.column(entry) of those that a row depends on; solved in order of steps.
-template <class I, class Rows>
-BlockSchedule schedule_blocks(const Rows& rows, int64_t n, bool ascending, int threads) {
-  BlockSchedule made;
-  std::vector<Block> blocks;
-  std::vector<I> row_level(static_cast<size_t>(n)), block_level;
-  std::vector<int64_t> work;
+/// Gives the core away when the wait is long: what is waited for may not have one.
+template <class Reached>
+void wait_until(const Reached& reached) {
+  for (int turns = 0; !reached(); ++turns) {
+    if (turns < 4000) {
+#if defined(__x86_64__)
+      _mm_pause();
+#endif
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+/// Blocks of steps begin..end-1 and what they cost. rows: as for schedule_blocks.
+template <class Rows>
+void cut_blocks(const Rows& rows, int64_t n, bool ascending, int64_t begin, int64_t end, std::vector<Block>& blocks,
+                std::vector<int64_t>& work) {
   const auto row_of = [&](int64_t step) { return ascending ? step : n - 1 - step; };
-  I count = 0;
-  for (int64_t step = 0; step < n;) {
-    const int64_t first = step, first_row = row_of(first);
-    I level = 0;
+  for (int64_t step = begin; step < end;) {
+    const int64_t first = step;
     int64_t sum = 0;
-    for (bool chained = true; chained;) {
-      const int64_t row = row_of(step), begin = rows.begin(row), end = rows.end(row);
-      for (int64_t p = begin; p < end; ++p) {
-        const int64_t column = rows.column(p);
-        const bool outside = ascending ? column < first_row : column > first_row;
-        const I after = outside ? static_cast<I>(row_level[static_cast<size_t>(column)] + 1) : I{0};
-        level = std::max(level, after);
-      }
-      sum += end - begin + row_work;
-      ++step;
-      if (step >= n || step - first >= most_block_rows || sum >= most_block_work) break;
+    for (;;) {
+      const int64_t row = row_of(step);
+      sum += rows.end(row) - rows.begin(row) + row_work;
+      if (++step >= end || step - first >= most_block_rows || sum >= most_block_work) break;
       // Rows are mostly sorted, so that the neighbour is at one end.
       const int64_t next = row_of(step), from = rows.begin(next), to = rows.end(next);
-      chained = from < to && (rows.column(from) == row || rows.column(to - 1) == row);
+      if (from >= to || (rows.column(ascending ? to - 1 : from) != row)) break;
     }
-    for (int64_t s = first; s < step; ++s) row_level[static_cast<size_t>(row_of(s))] = level;
     blocks.push_back({first, step - first});
-    block_level.push_back(level);
     work.push_back(sum);
-    count = std::max<I>(count, static_cast<I>(level + 1));
   }
+}
+
+/// A level for each block, from those of the rows it depends on. Threads take blocks in turn; a row's level is its own
+/// flag, and those not known yet are waited for once the rest of a block has been seen.
+template <class Dev, class I, class Rows>
+void find_block_levels(Queue& queue, const Rows& rows, int64_t n, bool ascending, int threads,
+                       const std::vector<Block>& blocks, I* row_level, std::vector<I>& block_level) {
+  const auto row_of = [&](int64_t step) { return ascending ? step : n - 1 - step; };
+  const auto count = static_cast<int64_t>(blocks.size());
+  // Several small blocks in turn: neighbours' levels share cache lines.
+  const int64_t batch = std::max<int64_t>(1, std::min<int64_t>(128, 128 * count / std::max<int64_t>(1, n)));
+  const auto known = [&](int64_t column) {
+    return std::atomic_ref<I>(row_level[column]).load(std::memory_order_relaxed);
+  };
+  constexpr size_t most_later = 512;
+  std::vector<std::vector<int64_t>> waiting(static_cast<size_t>(threads));
+  for (auto& list : waiting) list.reserve(most_later);
+  const auto work = [&](int thread, int team) {
+    std::vector<int64_t>& later = waiting[static_cast<size_t>(thread)];
+    for (int64_t first = thread * batch; first < count; first += team * batch)
+      for (int64_t i = first; i < std::min(first + batch, count); ++i) {
+        const Block block = blocks[static_cast<size_t>(i)];
+        const int64_t first_row = row_of(block.first);
+        I level = 0;
+        for (int64_t step = block.first; step < block.first + block.count; ++step) {
+          const int64_t row = row_of(step), end = rows.end(row);
+          for (int64_t p = rows.begin(row); p < end; ++p) {
+            const int64_t column = rows.column(p);
+            if (ascending ? column >= first_row : column <= first_row) continue;
+            I of_column = known(column);
+            if (of_column < 0) [[unlikely]] {
+              if (later.size() < most_later) {
+                later.push_back(column);
+              } else {
+                wait_until([&] { return known(column) >= 0; });
+                of_column = known(column);
+              }
+            }
+            level = std::max(level, static_cast<I>(of_column + 1));
+          }
+        }
+        for (const int64_t column : later) {
+          wait_until([&] { return known(column) >= 0; });
+          level = std::max(level, static_cast<I>(known(column) + 1));
+        }
+        later.clear();
+        for (int64_t step = block.first; step < block.first + block.count; ++step)
+          std::atomic_ref<I>(row_level[row_of(step)]).store(level, std::memory_order_relaxed);
+        block_level[static_cast<size_t>(i)] = level;
+      }
+  };
+  if (threads > 1 && host_team<Dev>(queue, threads, [&](int thread) { work(thread, threads); })) return;
+  work(0, 1);
+}
+
+/// rows: rows.begin(row), rows.end(row), rows.column(entry) of those that a row depends on; solved in order of steps.
+/// memory: for what is needed on the way.
+template <class Dev, class I, class Rows>
+BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Rows& rows, int64_t n,
+                              bool ascending, int threads) {
+  BlockSchedule made;
+  const Buffer row_level(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
+  std::vector<std::vector<Block>> part_blocks(static_cast<size_t>(threads));
+  std::vector<std::vector<int64_t>> part_work(static_cast<size_t>(threads));
+  host_parts_checked<Dev>(queue, threads, [&](int64_t part) {
+    const int64_t begin = part_begin(n, threads, part), end = part_begin(n, threads, part + 1);
+    std::fill(row_level.as<I>() + begin, row_level.as<I>() + end, I{-1});
+    cut_blocks(rows, n, ascending, begin, end, part_blocks[static_cast<size_t>(part)],
+               part_work[static_cast<size_t>(part)]);
+  });
+  std::vector<Block> blocks = std::move(part_blocks[0]);
+  std::vector<int64_t> work = std::move(part_work[0]);
+  for (size_t part = 1; part < part_blocks.size(); ++part) {
+    blocks.insert(blocks.end(), part_blocks[part].begin(), part_blocks[part].end());
+    work.insert(work.end(), part_work[part].begin(), part_work[part].end());
+  }
+  std::vector<I> block_level(blocks.size());
+  find_block_levels<Dev>(queue, rows, n, ascending, threads, blocks, row_level.as<I>(), block_level);
+  I count = 0;
+  for (const I level : block_level) count = std::max<I>(count, static_cast<I>(level + 1));
   made.blocks = static_cast<int64_t>(blocks.size());
   made.levels = count;
   made.threads = threads;
@@ -187,17 +267,8 @@ class BlockRunner {
   };
   std::atomic<int64_t>& flag(int thread) { return flags_[static_cast<size_t>(thread)].value; }
 
-  /// Gives the core away when the wait is long: the other may not have one.
   static void wait(const std::atomic<int64_t>& flag, int64_t reached) {
-    for (int turns = 0; flag.load(std::memory_order_acquire) < reached; ++turns) {
-      if (turns < 4000) {
-#if defined(__x86_64__)
-        _mm_pause();
-#endif
-      } else {
-        std::this_thread::yield();
-      }
-    }
+    wait_until([&] { return flag.load(std::memory_order_acquire) >= reached; });
   }
 
   std::vector<Flag> flags_;

@@ -28,8 +28,8 @@ class LevelKernel final : public Kernel {
         unit_(desc.diag == Diag::unit),
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
-        schedule_(levels::schedule_blocks<I>(typename Triangle::Rows(triangle_, desc.A), desc.A.rows, ascending_,
-                                             threads_for(desc, queue))),
+        schedule_(levels::schedule_blocks<Dev, I>(queue, desc.memory, typename Triangle::Rows(triangle_, desc.A),
+                                                  desc.A.rows, ascending_, threads_for(desc, queue))),
         runner_(schedule_.threads),
         zeros_(static_cast<size_t>(schedule_.threads)) {}
 

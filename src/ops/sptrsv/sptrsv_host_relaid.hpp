@@ -26,7 +26,8 @@ class RelaidKernel final : public Kernel {
         unit_(desc.diag == Diag::unit),
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
-        schedule_(levels::schedule_blocks<I>(Rows(triangle_, desc.A), n_, ascending_, threads_for(desc, queue))),
+        schedule_(levels::schedule_blocks<Dev, I>(queue, desc.memory, Rows(triangle_, desc.A), n_, ascending_,
+                                                  threads_for(desc, queue))),
         runner_(schedule_.threads),
         streams_(static_cast<size_t>(schedule_.threads)) {
     const Rows rows(triangle_, desc.A);
@@ -40,11 +41,13 @@ class RelaidKernel final : public Kernel {
         stream.ends.push_back(static_cast<int64_t>(stream.pieces.size()));
       }
       for (const Piece& piece : stream.pieces) count(rows, piece, indices, values);
-      stream.indices = Buffer(desc.memory, Space::host, static_cast<size_t>(indices) * sizeof(I));
+      stream.indices = Buffer(desc.memory, Space::host, static_cast<size_t>(indices + entries_ahead + 1) * sizeof(I));
       stream.values = Buffer(desc.memory, Space::host, static_cast<size_t>(values) * sizeof(S));
       I* index = stream.indices.template as<I>();
       for (const Piece& piece : stream.pieces) write_columns(rows, piece, index);
+      std::fill(index, index + entries_ahead + 1, I{0});
     });
+    far_apart_ = columns_far_apart(desc.A);
   }
 
   bool keeps_values() const override { return true; }
@@ -116,6 +119,20 @@ class RelaidKernel final : public Kernel {
     int64_t zero = INT64_MAX;  // the first row whose diagonal is zero
     Cursor<S, I> at{};
   };
+
+  /// Whether most neighbouring entries belong to unknowns in different cache lines, of an x that no inner cache holds.
+  static bool columns_far_apart(const CsrRef& A) {
+    constexpr int64_t samples = 4096, inner_cache = int64_t{1} << 19, line = 64;
+    if (A.rows * static_cast<int64_t>(sizeof(S)) < inner_cache || A.nnz < samples) return false;
+    const auto* indices = static_cast<const I*>(A.indices);
+    int64_t jumps = 0;
+    for (int64_t i = 0; i < samples; ++i) {
+      const int64_t at = std::min(i * (A.nnz / samples), A.nnz - 2);
+      const auto distance = static_cast<int64_t>(indices[at + 1]) - static_cast<int64_t>(indices[at]);
+      jumps += std::abs(distance) * static_cast<int64_t>(sizeof(S)) > line;
+    }
+    return jumps * 10 > samples * 6;
+  }
 
   int64_t row_of(int64_t step) const { return ascending_ ? step : n_ - 1 - step; }
 
@@ -222,7 +239,7 @@ class RelaidKernel final : public Kernel {
 
   void one_vector(Queue& queue, const S& alpha, const Sides<S>& sides) {
     const auto with = [&]<bool ascending, bool unit>(std::bool_constant<ascending>, std::bool_constant<unit>) {
-      run(queue, OneVector<S, I, ascending, unit>{sides.b, sides.b_row, sides.x, alpha, n_});
+      run(queue, OneVector<S, I, ascending, unit>{sides.b, sides.b_row, sides.x, alpha, n_, far_apart_});
     };
     const std::true_type yes;
     const std::false_type no;
@@ -246,7 +263,7 @@ class RelaidKernel final : public Kernel {
   }
 
   int64_t n_;
-  bool ascending_, unit_, conjugate_;
+  bool ascending_, unit_, conjugate_, far_apart_ = false;
   Triangle triangle_;
   levels::BlockSchedule schedule_;
   levels::BlockRunner runner_;

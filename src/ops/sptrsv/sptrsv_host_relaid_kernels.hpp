@@ -10,6 +10,8 @@
 namespace kkc::sptrsv::host_relaid_parts {
 
 inline constexpr int lanes = 8, most_vectors = 8;
+/// Unknowns that are asked for this many entries ahead, where they lie far apart.
+inline constexpr int64_t entries_ahead = 96;
 
 /// Neighbouring steps. A run's rows have the same distances to their columns, which are held once, and lie in groups of
 /// `lanes` rows, an entry of each after the other; other rows lie one after the other with their columns.
@@ -51,10 +53,13 @@ struct OneVector {
   S* x;
   S alpha;
   int64_t n;
+  bool far_apart;  // prefetch; the stream's indices go on for entries_ahead more
 
   void operator()(const Piece& piece, Cursor<S, I>& at) const {
-    if (piece.length < 0)
-      rows(piece, at);
+    if (piece.length < 0 && far_apart)
+      rows<true>(piece, at);
+    else if (piece.length < 0)
+      rows<false>(piece, at);
     else
       run(piece, at);
   }
@@ -65,6 +70,7 @@ struct OneVector {
     return Unit ? right : times(right, inverse);
   }
 
+  template <bool Ahead>
   void rows(const Piece& piece, Cursor<S, I>& at) const {
     for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
       const int64_t row = Ascending ? step : n - 1 - step;
@@ -74,6 +80,9 @@ struct OneVector {
       const S* values = at.value + (Unit ? 0 : 1);
       at.index += length;
       at.value = values + length;
+      // Lengths lie among the columns: their lines are asked for too, and are there.
+      if constexpr (Ahead)
+        for (int64_t p = 0; p <= length; ++p) __builtin_prefetch(x + columns[p + entries_ahead]);
       if (length > 0) {
         S other{}, third{}, fourth{};
         int64_t p = 0;

@@ -72,7 +72,15 @@ class HostTriangle {
     }
     refuse_missing(desc, missing);
     made.own_ = made.turned_ || !parted;
-    if (made.own_) made.list(desc, A, parted);
+    if (made.own_)
+      made.list(desc, A, parted);
+    else
+      host_parts<Dev>(queue, parts, [&](int64_t part) {
+        for (int64_t row = part_begin(n, parts, part), end = part_begin(n, parts, part + 1); row < end; ++row) {
+          const auto d = static_cast<int64_t>(diagonal[row]);
+          diagonal[row] = static_cast<O>(made.lower_ ? diagonal_place(d) : behind_diagonal(d));
+        }
+      });
     return made;
   }
 
@@ -80,50 +88,47 @@ class HostTriangle {
   class Rows {
    public:
     Rows(const HostTriangle& t, const CsrRef& A)
-        : offsets_(static_cast<const O*>(A.offsets)),
-          indices_(static_cast<const I*>(t.own_ ? t.columns_.data() : A.indices)),
-          diagonal_(t.diagonal_.template as<O>()),
-          own_offsets_(t.offsets_.template as<O>()),
-          positions_(t.positions_.template as<O>()),
-          base_(t.own_ ? 0 : static_cast<I>(A.base)),
-          offset_base_(static_cast<O>(A.base)),
-          own_(t.own_),
-          lower_(t.lower_) {}
-    int64_t begin(int64_t row) const {
-      if (own_) return static_cast<int64_t>(own_offsets_[row]);
-      return lower_ ? static_cast<int64_t>(offsets_[row] - offset_base_)
-                    : behind_diagonal(static_cast<int64_t>(diagonal_[row]));
+        : indices_(static_cast<const I*>(t.own_ ? t.columns_.data() : A.indices)),
+          positions_(t.own_ ? t.positions_.template as<O>() : nullptr),
+          base_(t.own_ ? 0 : static_cast<I>(A.base)) {
+      const auto* const offsets = static_cast<const O*>(A.offsets);
+      const O* const bounds = t.diagonal_.template as<O>();
+      const O base = static_cast<O>(A.base);
+      if (t.own_) {
+        begins_ = t.offsets_.template as<O>();
+        ends_ = begins_ + 1;
+      } else if (t.lower_) {
+        begins_ = offsets;
+        begin_base_ = base;
+        ends_ = bounds;
+      } else {
+        begins_ = bounds;
+        ends_ = t.rows_ == 0 ? offsets : offsets + 1;
+        end_base_ = base;
+      }
     }
-    int64_t end(int64_t row) const {
-      if (own_) return static_cast<int64_t>(own_offsets_[row + 1]);
-      return lower_ ? diagonal_place(static_cast<int64_t>(diagonal_[row]))
-                    : static_cast<int64_t>(offsets_[row + 1] - offset_base_);
-    }
+    int64_t begin(int64_t row) const { return static_cast<int64_t>(begins_[row] - begin_base_); }
+    int64_t end(int64_t row) const { return static_cast<int64_t>(ends_[row] - end_base_); }
     int64_t column(int64_t entry) const { return static_cast<int64_t>(indices_[entry]) - static_cast<int64_t>(base_); }
     /// Of the caller's values.
-    int64_t place(int64_t entry) const { return own_ ? static_cast<int64_t>(positions_[entry]) : entry; }
+    int64_t place(int64_t entry) const {
+      return positions_ != nullptr ? static_cast<int64_t>(positions_[entry]) : entry;
+    }
 
    private:
-    const O* offsets_;
     const I* indices_;
-    const O *diagonal_, *own_offsets_, *positions_;
+    const O *positions_, *begins_, *ends_;
     I base_;
-    O offset_base_;
-    bool own_, lower_;
+    O begin_base_ = 0, end_base_ = 0;
   };
 
   bool own() const { return own_; }
   int64_t rows() const { return rows_; }
-  int64_t entries(const CsrRef& A) const {
-    const Rows all(*this, A);
-    int64_t sum = 0;
-    for (int64_t row = 0; row < rows_; ++row) sum += all.end(row) - all.begin(row);
-    return sum;
-  }
   /// The row's diagonal element, of all its entries there.
   template <class S>
   S diagonal(const S* values, int64_t row) const {
-    S d = values[diagonal_.template as<O>()[row]];
+    const O place = diagonal_.template as<O>()[row];
+    S d = values[own_ || lower_ ? place : place - 1];
     if (!doubles_.empty()) [[unlikely]]
       for (auto it = std::lower_bound(doubles_.begin(), doubles_.end(), std::pair<int64_t, int64_t>(row, 0));
            it != doubles_.end() && it->first == row; ++it)
@@ -182,6 +187,7 @@ class HostTriangle {
 
   int64_t rows_;
   bool lower_, turned_, own_ = false, doubles_wanted_ = true;
+  /// diagonal_: where rows are the caller's, of each the end (lower) or the begin of its part of T off the diagonal.
   Buffer diagonal_, offsets_, columns_, positions_;
   std::vector<std::pair<int64_t, int64_t>> doubles_;  // row and place of diagonal entries beside the first
 };
