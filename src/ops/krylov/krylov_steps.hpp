@@ -98,7 +98,7 @@ struct CgStart : Running {
   const T *inverse, *r;
   T *z, *p;
   constexpr void load() {}
-  constexpr int pairs() const { return 2; }
+  constexpr int pairs() const { return z == r ? 1 : 2; }
   constexpr void element(int64_t i) const {
     if (inverse != nullptr) z[i] = times(inverse[i], r[i]);
     p[i] = z[i];
@@ -108,7 +108,7 @@ struct CgStart : Running {
   template <class Sqrt>
   constexpr void finish(const Sums<2>& sum, Sqrt sqrt) const {
     judge(sqrt(sum.of[0].re));
-    s->rho = number(sum.of[1]);
+    s->rho = number(sum.of[pairs() - 1]);
     if (active() && !(s->rho.re > 0)) end(Breakdown::preconditioner, s->rho.re);
   }
 };
@@ -151,7 +151,7 @@ struct CgUpdate : Running {
     alpha = Made<T>::from(s->alpha);
     minus_alpha = Made<T>::from(negative(s->alpha));
   }
-  constexpr int pairs() const { return external ? 1 : 2; }
+  constexpr int pairs() const { return external || z == r ? 1 : 2; }
   constexpr void element(int64_t i) const {
     x[i] = plus(x[i], times(alpha, p[i]));
     const T left = plus(r[i], times(minus_alpha, q[i]));
@@ -164,7 +164,7 @@ struct CgUpdate : Running {
   constexpr void finish(const Sums<2>& sum, Sqrt sqrt) const {
     ++s->iteration;
     judge(sqrt(sum.of[0].re));
-    if (active() && !external) cg_turn(*this, sum.of[1].re);
+    if (active() && !external) cg_turn(*this, sum.of[pairs() - 1].re);
   }
 };
 
