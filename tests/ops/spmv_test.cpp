@@ -212,6 +212,37 @@ TEST_CASE("spmv: a dense row and column beside short rows, with many vectors", "
   }
 }
 
+TEMPLATE_TEST_CASE("spmv: many vectors into a y too large for the caches", "[spmv]", float, double) {
+  using T = TestType;
+  constexpr int64_t rows = 140000;
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spmv", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    HostCsr<T> A;
+    A.rows = rows;
+    A.cols = 300;
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t k = 0; k < row % 4; ++k) A.indices.push_back((row * 7 + k) % A.cols);
+      A.offsets.push_back(A.nnz());
+    }
+    A.values = random_vector<T>(random, A.indices.size());
+    for (const Lie lie : {Lie::right, Lie::right_padded})
+      for (const int64_t vectors : {8, 13, 24})
+        for (const T beta : {T(0), T(-0.5)}) {
+          SpmvCase<T> c;
+          c.vectors = vectors;
+          c.x_lie = c.y_lie = lie;
+          c.alpha = T(1.5);
+          c.beta = beta;
+          INFO("seed " << seed() << ", " << name(device) << ", " << c.text());
+          const auto wrong = run_case(ctx, c, A, random);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+        }
+  }
+}
+
 TEST_CASE("spmv: dictionaries of row patterns up to their size", "[spmv]") {
   using T = double;
   constexpr int64_t rows = 6000;

@@ -21,7 +21,7 @@ class BalancedKernel final : public Kernel {
     const auto parts = static_cast<int64_t>(cuts_.size()) - 1;
     turns_ = SharedParts(parts, parts_for(A, queue));
     pieces_.resize(static_cast<size_t>(parts));
-    find_shared_rows(A);
+    shared_rows_ = shared_rows(A, cuts_);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -56,11 +56,6 @@ class BalancedKernel final : public Kernel {
   /// What a part leaves of rows that it shares with others.
   struct Piece {
     S head{}, tail{};
-  };
-  /// A row cut between parts: the tails of parts first..last-1, then the head of `last`.
-  struct SharedRow {
-    int64_t row;
-    size_t first, last;
   };
 
   /// Where sums go: to y with beta = 0, to y with beta, to y of any stride and beta. Told at compile time, since a row
@@ -102,19 +97,6 @@ class BalancedKernel final : public Kernel {
       S sum{};
       for (size_t part = shared.first; part < shared.last; ++part) sum = plus(sum, pieces_[part].tail);
       by(y[shared.row * y_stride], plus(sum, pieces_[shared.last].head));
-    }
-  }
-
-  void find_shared_rows(const Matrix& A) {
-    size_t first = pieces_.size();
-    for (size_t part = 0; part < pieces_.size(); ++part) {
-      const Cut from = cuts_[part], to = cuts_[part + 1];
-      if (from.row < to.row && from.entry > A.begin(from.row)) {
-        shared_rows_.push_back({from.row, first, part});
-        first = pieces_.size();
-      }
-      const bool tail = to.row < A.rows && to.entry > std::max(from.entry, A.begin(to.row));
-      if (tail && first == pieces_.size()) first = part;
     }
   }
 

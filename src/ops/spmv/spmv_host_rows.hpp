@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <type_traits>
@@ -328,20 +327,6 @@ struct RowSum<Parts<R>> {
 };
 
 }  // namespace row_product
-
-/// Whether most neighbouring entries lie in different cache lines of an x that no inner cache holds.
-template <class S, class I, class O>
-bool columns_jump(const HostCsr<S, I, O>& A) {
-  constexpr int64_t samples = 4096;
-  if (A.cols * static_cast<int64_t>(sizeof(S)) < (int64_t{1} << 19) || A.nnz < samples) return false;
-  const int64_t step = A.nnz / samples;
-  int64_t jumps = 0;
-  for (int64_t i = 0; i < samples; ++i) {
-    const int64_t entry = std::min(i * step + i % step, A.nnz - 2);
-    jumps += std::abs(A.column(entry + 1) - A.column(entry)) * static_cast<int64_t>(sizeof(S)) > 64;
-  }
-  return jumps * 10 > samples * 6;
-}
 
 /// Makes K<Dev, S, I, O> for the types of a case.
 template <class Dev, template <class, class, class, class> class K>
