@@ -139,7 +139,8 @@ class Ours {
   }
   HostResult fetch() {
     check(kkc_context_synchronize(bench_.ctx.get()), "kkc_context_synchronize");
-    check(kkc_plan_check(plan_.get(), nullptr, nullptr), "kkc_plan_check");
+    int64_t where = 0, count = 0;
+    check(kkc_plan_check(plan_.get(), &where, &count), "kkc_plan_check");
     if (!host_)
       host_.emplace(make<Context>("kkc_context_create", kkc_context_create, KKC_DEVICE_SERIAL, 0, nullptr, nullptr));
     on_host_ = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, host_->get(), F_.get());

@@ -17,7 +17,7 @@ class RowsKernel final : public Kernel {
   RowsKernel(const Desc& desc, Queue& queue)
       : factors_(desc.factors),
         rule_(desc.pivots),
-        programs_(queue, form, lower(desc)),
+        programs_(queue, form, Lanes<E>::registers, lower(desc)),
         schedule_(HostScheduler::make(
             queue, lower(desc), std::min<int64_t>(queue.concurrency(), desc.factors.nnz / least_entries_of_a_thread))),
         threads_(std::make_unique<PerThread[]>(static_cast<size_t>(schedule_.threads()))),

@@ -40,7 +40,7 @@ struct ProgramHeader {
 class HostPrograms {
  public:
   template <class I, class O>
-  HostPrograms(Queue& queue, Form form, const LowerRows<I, O>& lower);
+  HostPrograms(Queue& queue, Form form, bool vectors, const LowerRows<I, O>& lower);
 
   bool empty() const { return of_row_.empty(); }
   int64_t bytes() const { return static_cast<int64_t>(of_row_.size() * 4 + words_.size() * 4); }
@@ -61,7 +61,10 @@ class HostPrograms {
   template <class I, class O>
   static std::vector<uint32_t> classes_of(Queue& queue, const LowerRows<I, O>& lower, int64_t parts);
   template <class I, class O>
-  static bool make_program(Form form, const LowerRows<I, O>& lower, int64_t i, std::vector<int32_t>& words);
+  static bool worth_vectors(Form form, const LowerRows<I, O>& lower, int64_t i);
+  template <class I, class O>
+  static bool make_program(Form form, bool vectors, const LowerRows<I, O>& lower, int64_t i,
+                           std::vector<int32_t>& words);
 
   std::vector<uint32_t> of_row_;
   std::vector<int32_t> words_;
@@ -144,9 +147,19 @@ std::vector<uint32_t> HostPrograms::classes_of(Queue& queue, const LowerRows<I, 
   return classes;
 }
 
-/// Appends row i's program; false when it does not fit its numbers.
+/// Whether a row has neighbouring columns enough for vectors of its own.
 template <class I, class O>
-bool HostPrograms::make_program(Form form, const LowerRows<I, O>& lower, int64_t i, std::vector<int32_t>& words) {
+bool HostPrograms::worth_vectors(Form form, const LowerRows<I, O>& lower, int64_t i) {
+  const O first = lower.offsets[i], end = form == Form::lu ? lower.offsets[i + 1] : lower.diagonal[i] + 1;
+  int64_t runs = 0;
+  for (O p = first; p < end; ++p) runs += p == first || lower.indices[p] != lower.indices[p - 1] + 1;
+  return 2 * runs < int64_t{end - first};
+}
+
+/// Appends row i's program, in vectors or in place; false when it does not fit its numbers.
+template <class I, class O>
+bool HostPrograms::make_program(Form form, bool in_vectors, const LowerRows<I, O>& lower, int64_t i,
+                                std::vector<int32_t>& words) {
   const O first = lower.offsets[i], end = form == Form::lu ? lower.offsets[i + 1] : lower.diagonal[i] + 1;
   const auto append = [&](const auto& what) {
     const size_t from = words.size();
@@ -157,12 +170,16 @@ bool HostPrograms::make_program(Form form, const LowerRows<I, O>& lower, int64_t
   std::vector<ProgramVector> vectors;
   std::vector<int32_t> places(at(end - first));
   for (O p = first; p < end; ++p) {
+    if (!in_vectors) {
+      places[at(p - first)] = static_cast<int32_t>(p - first);
+      continue;
+    }
     const bool joins =
         p > first && lower.indices[p] == lower.indices[p - 1] + 1 && vectors.back().count < program_lanes;
     if (!joins) vectors.push_back({static_cast<int32_t>(p - first), 0});
     places[at(p - first)] = (static_cast<int32_t>(vectors.size()) - 1) * program_lanes + vectors.back().count++;
   }
-  if (vectors.size() * program_lanes > UINT16_MAX) return false;
+  if (vectors.size() * program_lanes > UINT16_MAX || end - first > UINT16_MAX) return false;
   append(ProgramHeader{static_cast<int32_t>(lower.diagonal[i] - first), static_cast<int32_t>(vectors.size()),
                        places[at(lower.diagonal[i] - first)], static_cast<int32_t>(end - first)});
   for (const ProgramVector& vector : vectors) append(vector);
@@ -184,7 +201,11 @@ bool HostPrograms::make_program(Form form, const LowerRows<I, O>& lower, int64_t
       } else if (lower.indices[t] < lower.indices[q]) {
         ++t;
       } else {
-        const int32_t place = places[at(t - first)], lane = place % program_lanes;
+        const int32_t place = places[at(t - first)];
+        // In place a run's first entry is its lane 0; vectors have lanes of their own.
+        const bool follows = run.count > 0 && run.count < UINT8_MAX && run.target + run.count == place &&
+                             run.source + run.count == q - from;
+        const int32_t lane = in_vectors ? place % program_lanes : follows ? run.count : 0;
         const int64_t source = int64_t{q - from} - lane;
         if (source > INT32_MAX) return false;
         if (run.count > 0 && run.target == place - lane && run.source == source && run.lane + run.count == lane) {
@@ -205,7 +226,7 @@ bool HostPrograms::make_program(Form form, const LowerRows<I, O>& lower, int64_t
 }
 
 template <class I, class O>
-HostPrograms::HostPrograms(Queue& queue, Form form, const LowerRows<I, O>& lower) {
+HostPrograms::HostPrograms(Queue& queue, Form form, bool vectors, const LowerRows<I, O>& lower) {
   const int64_t n = lower.rows, nnz = n == 0 ? 0 : int64_t{lower.offsets[n]} - lower.offsets[0];
   if (n == 0) return;
   const int64_t parts = std::clamp<int64_t>(n / 8192, 1, queue.concurrency());
@@ -243,7 +264,9 @@ HostPrograms::HostPrograms(Queue& queue, Form form, const LowerRows<I, O>& lower
         continue;
       }
       const auto word = static_cast<uint32_t>(mine.words.size());
-      if (mine.words.size() > most_words || !make_program(form, lower, i, mine.words)) {
+      const bool fits = mine.words.size() <= most_words &&
+                        make_program(form, vectors && worth_vectors(form, lower, i), lower, i, mine.words);
+      if (!fits) {
         mine.failed = true;
         return;
       }

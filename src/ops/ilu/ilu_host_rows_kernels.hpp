@@ -88,56 +88,13 @@ struct FactorRow {
   void by_program(int64_t i, const int32_t* words, E* buffer, Breakdown& found) const {
     ProgramHeader header;
     words = take(words, header);
-    E* const row = values + offsets[i];
-    const E* from = in_order ? A + offsets[i] : row;
-    if (!in_order) gather(i);
-    const int32_t* const vectors = words;
-    for (int32_t v = 0; v < header.vectors; ++v) {
-      ProgramVector vector;
-      words = take(words, vector);
-      load_vector(from + vector.entry, vector.count, buffer + v * program_lanes);
-    }
-    buffer[header.diagonal] = plus(buffer[header.diagonal], from_real<E>(rule.shift));
-    R square = 0;  // cholesky: of the row's entries left of the diagonal
-    for (int32_t s = 0; s < header.steps; ++s) {
-      ProgramStep step;
-      words = take(words, step);
-      const int64_t k = i - step.back;
-      E l;
-      if constexpr (form == Form::lu) {
-        l = quotient(buffer[step.place], values[diagonal[k]]);
-        subtract_runs(words, step.runs, l, values + diagonal[k], buffer);
-      } else {
-        l = quotient(minus_runs(words, step.runs, buffer[step.place], values + offsets[k], buffer),
-                     values[diagonal[k]]);
-        square += square_of(l);
-      }
-      buffer[step.place] = l;
-      words += step.runs * static_cast<int32_t>(sizeof(ProgramRun) / sizeof *words);
-    }
-    E& pivot = buffer[header.diagonal];
-    if constexpr (form == Form::cholesky) pivot = from_real<E>(real_part(pivot) - square);
-    R spoilt = 0;
     if constexpr (L::registers) {
-      auto sum = L::zero();
-      for (int32_t v = 0; v < header.vectors; ++v) {
-        const auto own = L::load(buffer + v * program_lanes);
-        sum = L::plus(sum, L::minus(own, own));
-      }
-      spoilt = L::sum(sum);
-    } else {
-      for (int32_t e = 0; e < header.vectors * program_lanes; ++e) spoilt += not_finite(buffer[e]);
+      if (header.vectors > 0) return in_vectors(i, header, words, buffer, found);
     }
-    finish(i, pivot, spoilt == 0, found);
-    words = vectors;
-    for (int32_t v = 0; v < header.vectors; ++v) {
-      ProgramVector vector;
-      words = take(words, vector);
-      store_vector(buffer + v * program_lanes, vector.count, row + vector.entry);
-    }
+    in_place(i, header, words, found);
   }
 
-  /// Row i in place.
+  /// Row i, looking for the columns that it shares with others.
   void by_search(int64_t i, Breakdown& found) const {
     gather(i);
     E* const pivot = values + diagonal[i];
@@ -168,6 +125,87 @@ struct FactorRow {
   }
 
  private:
+  /// Row i by a program with vectors.
+  void in_vectors(int64_t i, const ProgramHeader& header, const int32_t* words, E* buffer, Breakdown& found) const {
+    E* const row = values + offsets[i];
+    const E* from = in_order ? A + offsets[i] : row;
+    if (!in_order) gather(i);
+    const int32_t* const vectors = words;
+    for (int32_t v = 0; v < header.vectors; ++v) {
+      ProgramVector vector;
+      words = take(words, vector);
+      load_vector(from + vector.entry, vector.count, buffer + v * program_lanes);
+    }
+    buffer[header.diagonal] = plus(buffer[header.diagonal], from_real<E>(rule.shift));
+    R square = 0;  // cholesky: of the row's entries left of the diagonal
+    for (int32_t s = 0; s < header.steps; ++s) {
+      ProgramStep step;
+      words = take(words, step);
+      const int64_t k = i - step.back;
+      E l;
+      if constexpr (form == Form::lu) {
+        l = quotient(buffer[step.place], values[diagonal[k]]);
+        subtract_runs(words, step.runs, l, values + diagonal[k], buffer);
+      } else {
+        l = quotient(minus_runs(words, step.runs, buffer[step.place], values + offsets[k], buffer),
+                     values[diagonal[k]]);
+        square += square_of(l);
+      }
+      buffer[step.place] = l;
+      words += step.runs * static_cast<int32_t>(sizeof(ProgramRun) / sizeof *words);
+    }
+    E& pivot = buffer[header.diagonal];
+    if constexpr (form == Form::cholesky) pivot = from_real<E>(real_part(pivot) - square);
+    auto spoilt = L::zero();
+    for (int32_t v = 0; v < header.vectors; ++v) {
+      const auto own = L::load(buffer + v * program_lanes);
+      spoilt = L::plus(spoilt, L::minus(own, own));
+    }
+    finish(i, pivot, L::sum(spoilt) == 0, found);
+    words = vectors;
+    for (int32_t v = 0; v < header.vectors; ++v) {
+      ProgramVector vector;
+      words = take(words, vector);
+      store_vector(buffer + v * program_lanes, vector.count, row + vector.entry);
+    }
+  }
+
+  /// Row i by a program without vectors.
+  void in_place(int64_t i, const ProgramHeader& header, const int32_t* words, Breakdown& found) const {
+    gather(i);
+    E* const row = values + offsets[i];
+    E& pivot = row[header.diagonal];
+    pivot = plus(pivot, from_real<E>(rule.shift));
+    R square = 0;
+    for (int32_t s = 0; s < header.steps; ++s) {
+      ProgramStep step;
+      words = take(words, step);
+      const int64_t k = i - step.back;
+      const E& other = values[diagonal[k]];
+      const E* const from = form == Form::lu ? &other : values + offsets[k];
+      E l = row[step.place];
+      if constexpr (form == Form::lu) row[step.place] = l = quotient(l, other);
+      for (int32_t r = 0; r < step.runs; ++r) {
+        ProgramRun run;
+        words = take(words, run);
+        for (int32_t e = 0; e < run.count; ++e) {
+          if constexpr (form == Form::lu)
+            row[run.target + e] = minus_product(row[run.target + e], l, from[run.source + e]);
+          else
+            l = minus_conjugate_product(l, row[run.target + e], from[run.source + e]);
+        }
+      }
+      if constexpr (form == Form::cholesky) {
+        row[step.place] = l = quotient(l, other);
+        square += square_of(l);
+      }
+    }
+    if constexpr (form == Form::cholesky) pivot = from_real<E>(real_part(pivot) - square);
+    R spoilt = 0;
+    for (int32_t e = 0; e < header.entries; ++e) spoilt += not_finite(row[e]);
+    finish(i, pivot, spoilt == 0, found);
+  }
+
   static R square_of(const E& a) {
     if constexpr (has_parts<E>)
       return a.re * a.re + a.im * a.im;
@@ -200,17 +238,10 @@ struct FactorRow {
   }
 
   static void load_vector(const E* from, int32_t count, E* to) {
-    if constexpr (L::registers) {
-      L::store(to, L::load(static_cast<__mmask8>((1u << count) - 1u), from));
-    } else {
-      for (int32_t lane = 0; lane < program_lanes; ++lane) to[lane] = lane < count ? from[lane] : E{};
-    }
+    L::store(to, L::load(static_cast<__mmask8>((1u << count) - 1u), from));
   }
   static void store_vector(const E* from, int32_t count, E* to) {
-    if constexpr (L::registers)
-      L::store(static_cast<__mmask8>((1u << count) - 1u), to, L::load(from));
-    else
-      std::copy(from, from + count, to);
+    L::store(static_cast<__mmask8>((1u << count) - 1u), to, L::load(from));
   }
 
   /// buffer -= l u where both rows have entries.
@@ -220,37 +251,22 @@ struct FactorRow {
       words = take(words, run);
       E* const to = buffer + run.target;
       const E* const from = u + run.source;
-      if constexpr (L::registers) {
-        const auto mask = static_cast<__mmask8>(mask_of(run));
-        L::store(to, L::minus_product(L::load(to), L::all(l), L::load(mask, from), mask));
-      } else {
-        for (int lane = run.lane; lane < run.lane + run.count; ++lane)
-          to[lane] = minus_product(to[lane], l, from[lane]);
-      }
+      const auto mask = static_cast<__mmask8>(mask_of(run));
+      L::store(to, L::minus_product(L::load(to), L::all(l), L::load(mask, from), mask));
     }
   }
 
   /// a - sum of buffer conj(row k) where both rows have entries.
   static E minus_runs(const int32_t* words, int32_t runs, E a, const E* k, const E* buffer) {
-    if constexpr (L::registers) {
-      if (runs == 0) return a;
-      auto sum = L::zero();
-      for (int32_t r = 0; r < runs; ++r) {
-        ProgramRun run;
-        words = take(words, run);
-        const auto mask = static_cast<__mmask8>(mask_of(run));
-        sum = L::plus_product(sum, L::load(buffer + run.target), L::load(mask, k + run.source), mask);
-      }
-      return a - L::sum(sum);
-    } else {
-      for (int32_t r = 0; r < runs; ++r) {
-        ProgramRun run;
-        words = take(words, run);
-        for (int lane = run.lane; lane < run.lane + run.count; ++lane)
-          a = minus_conjugate_product(a, buffer[run.target + lane], k[run.source + lane]);
-      }
-      return a;
+    if (runs == 0) return a;
+    auto sum = L::zero();
+    for (int32_t r = 0; r < runs; ++r) {
+      ProgramRun run;
+      words = take(words, run);
+      const auto mask = static_cast<__mmask8>(mask_of(run));
+      sum = L::plus_product(sum, L::load(buffer + run.target), L::load(mask, k + run.source), mask);
     }
+    return a - L::sum(sum);
   }
 
   /// Calls f(t, q) for the entries t of one row's part and q of another's that lie in the same column.
