@@ -6,7 +6,7 @@
  *   1 version and errors  6 views                   11 plans               16 spgemm_jacobi
  *   2 types               7 matrices                12 spmv                17 spadd
  *   3 contexts            8 matrix files            13 scans, sorts        18 sptrsv
- *   4 memory              9 generated matrices      14 matrices            19 ilu, ic
+ *   4 memory              9 generated matrices      14 matrices            19 ilu, ic, ilut
  *   5 options            10 calls without plan      15 spgemm              20 krylov
  *
  * Conventions, which hold for every function unless its contract says otherwise
@@ -634,7 +634,7 @@ KKC_API kkc_status_t kkc_sptrsv_execute(kkc_plan_t *plan, const void *alpha, con
  * 0.1.0. */
 KKC_API kkc_status_t kkc_sptrsv_set_values(kkc_plan_t *plan, const kkc_matrix_t *A);
 
-/* ---- 19. ilu, ic: incomplete factorizations --------------------------------------------------------------------- */
+/* ---- 19. ilu, ic, ilut: incomplete factorizations --------------------------------------------------------------- */
 
 /* Plans A ~ L U on a fixed pattern (A square): finds the pattern of LU, one matrix with L strictly below the diagonal
  * (its unit diagonal is not stored) and U on and above it: see kkc_plan_output_nnz, _pattern and
@@ -668,6 +668,21 @@ KKC_API kkc_status_t kkc_ic_plan(kkc_context_t *ctx, const kkc_matrix_t *A, cons
 /* L's values for any A of the planned pattern and types; the imaginary parts of A's diagonal are not read. A pivot that
  * is zero or negative is KKC_STATUS_ZERO_PIVOT with its row; otherwise as kkc_ilu_execute. Since 0.1.0. */
 KKC_API kkc_status_t kkc_ic_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *L);
+
+/* Plans A ~ L U on a pattern that is found from the size of the entries, ILUT, by parallel fixed-point iterations
+ * (ParILUT). Options: "fill" = f (real, default 2): L and U each keep at most f times the entries that A has on their
+ * side of the diagonal (U its diagonal too); "iterations" (default 5), which add the entries that L U - A asks for and
+ * drop the smallest; "sweeps" (default 3) over the last pattern; "missing_diagonal", "shift", "pivot_boost" and
+ * "boost_value" as for kkc_ilu_plan, whose refusals these are too. Host devices only, KKC_STATUS_NOT_SUPPORTED on GPUs.
+ * Since 0.1.0. */
+KKC_API kkc_status_t kkc_ilut_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_options_t *options,
+                                   kkc_plan_t **plan);
+
+/* New matrices L (strictly lower; its unit diagonal is not stored) and U (upper with its diagonal) for any A of the
+ * planned pattern and types: rows ascend strictly, base 0, A's types. Both belong to the caller. Allocates; blocks. Zero
+ * pivots and entries that are not finite as for kkc_ilu_execute; no matrix is made then. The same bits run to run.
+ * Since 0.1.0. */
+KKC_API kkc_status_t kkc_ilut_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t **L, kkc_matrix_t **U);
 
 /* ---- 20. krylov: A x = b by conjugate gradients, BiCGSTAB or GMRES ---------------------------------------------- */
 

@@ -673,6 +673,18 @@ module kkc_c
       type(c_ptr), value :: plan, A, L
       integer(c_int32_t) :: res
     end function
+    function kkc_ilut_plan_c(ctx, A, options, plan) result(res) bind(c, name="kkc_ilut_plan")
+      import
+      type(c_ptr), value :: ctx, A, options
+      type(c_ptr), intent(out), optional :: plan
+      integer(c_int32_t) :: res
+    end function
+    function kkc_ilut_execute_c(plan, A, L, U) result(res) bind(c, name="kkc_ilut_execute")
+      import
+      type(c_ptr), value :: plan, A
+      type(c_ptr), intent(out), optional :: L, U
+      integer(c_int32_t) :: res
+    end function
     function kkc_krylov_plan_c(ctx, A, b, x, options, plan) result(res) bind(c, name="kkc_krylov_plan")
       import
       type(c_ptr), value :: ctx, A, b, x, options

@@ -85,6 +85,8 @@ module kkc_calls
   public :: kkc_ilu_execute
   public :: kkc_ic_plan
   public :: kkc_ic_execute
+  public :: kkc_ilut_plan
+  public :: kkc_ilut_execute
   public :: kkc_krylov_plan
   public :: kkc_krylov_set_preconditioner
   public :: kkc_krylov_set_callback
@@ -953,6 +955,27 @@ contains
     integer(c_int32_t), intent(out), optional :: ierr
     integer(c_int32_t) :: status
     status = kkc_ic_execute_c(plan%handle, A%handle, L%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_ilut_plan(ctx, A, plan, options, ierr)
+    type(kkc_context_t), intent(in) :: ctx
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_plan_t), intent(out) :: plan
+    type(kkc_options_t), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_ilut_plan_c(ctx%handle, A%handle, address_of_options(options), plan%handle)
+    call report(status, ierr)
+  end subroutine
+
+  subroutine kkc_ilut_execute(plan, A, L, U, ierr)
+    type(kkc_plan_t), intent(in) :: plan
+    type(kkc_matrix_t), intent(in) :: A
+    type(kkc_matrix_t), intent(out) :: L, U
+    integer(c_int32_t), intent(out), optional :: ierr
+    integer(c_int32_t) :: status
+    status = kkc_ilut_execute_c(plan%handle, A%handle, L%handle, U%handle)
     call report(status, ierr)
   end subroutine
 

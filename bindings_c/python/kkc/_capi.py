@@ -179,4 +179,6 @@ PROTOTYPES = {
     "kkc_krylov_execute": (_i4, [_p, _p, _p, _p]),
     "kkc_krylov_result": (_i4, [_p, _pi4, _pi8, _pf8]),
     "kkc_krylov_history": (_i4, [_p, _i8, _pf8, _pi8]),
+    "kkc_ilut_plan": (_i4, [_p, _p, _p, _pp]),
+    "kkc_ilut_execute": (_i4, [_p, _p, _pp, _pp]),
 }

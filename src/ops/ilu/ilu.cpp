@@ -22,18 +22,6 @@ double finite_option(const Options& options, const char* key, double fallback) {
   return value;
 }
 
-PivotRule pivot_rule(const Options& options) {
-  PivotRule rule{};
-  rule.shift = finite_option(options, "shift", 0);
-  rule.threshold = finite_option(options, "pivot_boost", 0);
-  require(rule.threshold >= 0, KKC_STATUS_INVALID_ARGUMENT, "options: \"pivot_boost\" is ", rule.threshold,
-          ", expected 0 (none) or a positive threshold");
-  rule.value = finite_option(options, "boost_value", rule.threshold);
-  require(rule.value > 0 || !options.has("boost_value"), KKC_STATUS_INVALID_ARGUMENT, "options: \"boost_value\" is ",
-          rule.value, ", expected a positive number");
-  return rule;
-}
-
 /// Private values on which tuning = measure times candidates: the caller's are neither read nor written. Off-diagonal
 /// entries are numbers below 1/2; pivots are what the shift makes of them.
 class Trial {
@@ -87,6 +75,28 @@ std::string tuning_key(const Queue& queue, const char* operation, const Desc& d)
 
 }  // namespace
 
+PivotRule pivot_rule(const Options& options) {
+  PivotRule rule{};
+  rule.shift = finite_option(options, "shift", 0);
+  rule.threshold = finite_option(options, "pivot_boost", 0);
+  require(rule.threshold >= 0, KKC_STATUS_INVALID_ARGUMENT, "options: \"pivot_boost\" is ", rule.threshold,
+          ", expected 0 (none) or a positive threshold");
+  rule.value = finite_option(options, "boost_value", rule.threshold);
+  require(rule.value > 0 || !options.has("boost_value"), KKC_STATUS_INVALID_ARGUMENT, "options: \"boost_value\" is ",
+          rule.value, ", expected a positive number");
+  return rule;
+}
+
+void require_factorable(const Matrix& A, const PlanOptions& options, const Queue& queue, const char* function) {
+  const CsrRef& a = A.ref();
+  require_on_device(A, queue, "A");
+  require(!options.values_kept, KKC_STATUS_NOT_SUPPORTED, "options: \"values\" is kept, expected any: ", function,
+          " keeps none");
+  require(a.scalar != Scalar::none, KKC_STATUS_TYPE_MISMATCH,
+          "A is a pattern without values, expected a matrix with values");
+  require(a.rows == a.cols, KKC_STATUS_SIZE_MISMATCH, "A is ", a.rows, " x ", a.cols, ", expected a square matrix");
+}
+
 void FactorState::describe(Info& info) const {
   info.add("implementation", std::string(implementation->name));
   info.add("why", why);
@@ -113,12 +123,7 @@ std::shared_ptr<Plan> make_plan(std::shared_ptr<Context> context, std::unique_pt
   state->pivots = pivot_rule(options);
   const bool add_missing = options.choice("missing_diagonal", {"refuse", "add"}) == "add";
   Queue& queue = context->queue();
-  require_on_device(A, queue, "A");
-  require(!parsed.values_kept, KKC_STATUS_NOT_SUPPORTED, "options: \"values\" is kept, expected any: ", function,
-          " keeps none");
-  require(a.scalar != Scalar::none, KKC_STATUS_TYPE_MISMATCH,
-          "A is a pattern without values, expected a matrix with values");
-  require(a.rows == a.cols, KKC_STATUS_SIZE_MISMATCH, "A is ", a.rows, " x ", a.cols, ", expected a square matrix");
+  require_factorable(A, parsed, queue, function);
   static_cast<void>(checked_row_stats(*context, a, "A"));
 
   Desc desc{form, a, {}, state->pivots, context->memory()};

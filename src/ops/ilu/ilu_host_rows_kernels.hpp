@@ -201,9 +201,9 @@ struct FactorRow {
       }
     }
     if constexpr (form == Form::cholesky) pivot = from_real<E>(real_part(pivot) - square);
-    R spoilt = 0;
-    for (int32_t e = 0; e < header.entries; ++e) spoilt += not_finite(row[e]);
-    finish(i, pivot, spoilt == 0, found);
+    bool finite = true;  // one by one: vectors would wait for the numbers just stored
+    for (int32_t e = 0; e < header.entries && finite; ++e) finite = not_finite(row[e]) == 0;
+    finish(i, pivot, finite, found);
   }
 
   static R square_of(const E& a) {

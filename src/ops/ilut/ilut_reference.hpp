@@ -1,0 +1,345 @@
+// ilut, reference: ParILUT (Anzt, Chow, Dongarra, "ParILUT - a new parallel threshold ILU factorization", SIAM J. Sci.
+// Comput. 40(4), 2018; Anzt et al., "ParILUT - a parallel threshold ILU for GPUs", IPDPS 2019), on host threads. Sweeps
+// take the values of the sweep before (Jacobi instead of their asynchronous order): the same bits in every run,
+// whatever the number of threads. A sweep is a sparse product of rows: what is left of A without the terms of U's
+// diagonal.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "core/dispatch.hpp"
+#include "device/host_parallel.hpp"
+#include "ops/ilu/ilu_arithmetic.hpp"
+#include "ops/ilu_pattern/ilu_pattern_fill.hpp"
+#include "ops/ilut/ilut.hpp"
+
+namespace kkc::ilut {
+namespace reference_parts {
+
+using ilu::RealPart;
+
+template <class E, class I>
+struct Triangle {
+  std::vector<int64_t> offsets;
+  std::vector<I> columns;
+  std::vector<E> values;
+};
+
+/// L strictly lower; U's rows begin with their diagonal.
+template <class E, class I>
+struct Pair {
+  Triangle<E, I> L, U;
+};
+
+template <class E, class I, class O>
+class ReferenceKernel final : public Kernel {
+  using R = RealPart<E>;
+  using Rows = Triangle<E, I>;
+
+ public:
+  explicit ReferenceKernel(const Desc& desc)
+      : start_(desc.start),
+        rule_(desc.pivots),
+        fill_(desc.fill),
+        iterations_(desc.iterations),
+        sweeps_(desc.sweeps),
+        pair_(desc.A.pair),
+        scalar_(desc.A.scalar),
+        rows_(desc.A.rows),
+        memory_(desc.memory) {}
+
+  Factors execute(Queue& queue, const CsrRef& A) override {
+    if (rows_ == 0) return {exported(Rows{{0}, {}, {}}), exported(Rows{{0}, {}, {}})};
+    std::vector<E> values(at(start_.nnz));
+    const ilu_pattern::ValueSource<O> source(start_);
+    each_chunk(queue, [&](int64_t begin, int64_t end, Workspace&, Chunk&) {
+      for (O p = offsets()[begin]; p < offsets()[end]; ++p)
+        values[at(p)] = ilu::value_at(source, static_cast<const E*>(A.values), p);
+      for (int64_t i = begin; i < end; ++i) {
+        E& d = values[at(diagonal()[i])];
+        d = plus(d, ilu::from_real<E>(rule_.shift));
+      }
+    });
+    Pair<E, I> f = first(queue, values);
+    const int64_t most_L = most(static_cast<int64_t>(f.L.columns.size())),
+                  most_U = most(static_cast<int64_t>(f.U.columns.size()) - rows_);
+    for (int32_t k = 0; k < iterations_; ++k) {
+      f = sweep(queue, f, values, true);
+      f = sweep(queue, f, values, false);
+      drop(queue, f, most_L, most_U);
+      f = sweep(queue, f, values, false);
+    }
+    for (int32_t k = 0; k < sweeps_; ++k) f = sweep(queue, f, values, false);
+    refuse(f);
+    return {exported(f.L), exported(f.U)};
+  }
+
+ private:
+  static constexpr int64_t chunk_rows = 256;
+
+  /// A thread's: what rows are put together in.
+  struct Workspace {
+    explicit Workspace(int64_t n) : sums(at(n)), member(at(n), -1), columns(n) {}
+    std::vector<E> sums;
+    std::vector<int64_t> member;  // the row whose pattern holds the column
+    ilu_pattern::ColumnSet columns;
+  };
+  struct Chunk {
+    std::vector<I> columns_L, columns_U;
+    std::vector<E> values_L, values_U;
+  };
+
+  static size_t at(int64_t i) { return static_cast<size_t>(i); }
+  const O* offsets() const { return start_.offsets->template as<O>(); }
+  const I* indices() const { return start_.indices->template as<I>(); }
+  const O* diagonal() const { return start_.diagonal->template as<O>(); }
+  int64_t most(int64_t entries) const {
+    const double bound = std::ceil(fill_ * static_cast<double>(entries));
+    return bound < 9e18 ? static_cast<int64_t>(bound) : INT64_MAX;
+  }
+
+  /// Calls f(first row, last row + 1, workspace, chunk) for chunks of rows; returns the chunks.
+  template <class F>
+  std::vector<Chunk> each_chunk(Queue& queue, F&& f) const {
+    const int64_t count = (rows_ + chunk_rows - 1) / chunk_rows;
+    std::vector<Chunk> chunks(at(count));
+    const int64_t parts = std::clamp<int64_t>(count, 1, queue.concurrency());
+    host_parts_checked<Host>(queue, parts, [&](int64_t part) {
+      Workspace workspace(rows_);
+      for (int64_t c = part; c < count; c += parts)
+        f(c * chunk_rows, std::min(rows_, (c + 1) * chunk_rows), workspace, chunks[at(c)]);
+    });
+    return chunks;
+  }
+
+  /// A's triangles, the lower one over A's diagonal.
+  Pair<E, I> first(Queue& queue, const std::vector<E>& values) const {
+    Pair<E, I> to = counted();
+    const auto chunks = each_chunk(queue, [&](int64_t begin, int64_t end, Workspace&, Chunk& chunk) {
+      for (int64_t i = begin; i < end; ++i) {
+        for (O p = offsets()[i]; p < offsets()[i + 1]; ++p) {
+          const int64_t j = indices()[p];
+          if (j < i)
+            take_lower(chunk, j, ilu::quotient(values[at(p)], pivot(values[at(diagonal()[j])])));
+          else
+            take_upper(chunk, i, j, values[at(p)]);
+        }
+        count(to, i, chunk);
+      }
+    });
+    join(queue, chunks, to);
+    return to;
+  }
+
+  /// A sweep over the pattern of f, or over all entries that its product or A has.
+  Pair<E, I> sweep(Queue& queue, const Pair<E, I>& f, const std::vector<E>& values, bool candidates) const {
+    Pair<E, I> to = counted();
+    const auto chunks = each_chunk(queue, [&](int64_t begin, int64_t end, Workspace& w, Chunk& chunk) {
+      for (int64_t i = begin; i < end; ++i) {
+        const auto hold = [&](int64_t j) {
+          if (w.member[at(j)] == i) return;
+          w.member[at(j)] = i;
+          w.columns.insert(j);
+        };
+        const int64_t l_begin = f.L.offsets[at(i)], l_end = f.L.offsets[at(i + 1)];
+        for (int64_t p = l_begin; p < l_end; ++p) hold(f.L.columns[at(p)]);
+        for (int64_t p = f.U.offsets[at(i)]; p < f.U.offsets[at(i + 1)]; ++p) hold(f.U.columns[at(p)]);
+        for (O p = offsets()[i]; p < offsets()[i + 1]; ++p) {
+          const int64_t j = indices()[p];
+          if (candidates) hold(j);
+          if (w.member[at(j)] == i) w.sums[at(j)] = values[at(p)];
+        }
+        for (int64_t p = l_begin; p < l_end; ++p) {
+          const int64_t k = f.L.columns[at(p)];
+          for (int64_t q = f.U.offsets[at(k)] + 1; q < f.U.offsets[at(k + 1)]; ++q) {
+            const int64_t j = f.U.columns[at(q)];
+            if (candidates)
+              hold(j);
+            else if (w.member[at(j)] != i)
+              continue;
+            w.sums[at(j)] = ilu::minus_product(w.sums[at(j)], f.L.values[at(p)], f.U.values[at(q)]);
+          }
+        }
+        w.columns.drain([&](int64_t j) {
+          const E sum = std::exchange(w.sums[at(j)], E{});
+          if (j < i)
+            take_lower(chunk, j, ilu::quotient(sum, pivot(f.U.values[at(f.U.offsets[at(j)])])));
+          else
+            take_upper(chunk, i, j, sum);
+        });
+        count(to, i, chunk);
+      }
+    });
+    join(queue, chunks, to);
+    return to;
+  }
+
+  E pivot(const E& u) const {
+    bool zero = false;
+    return ilu::lu_pivot(
+        u, rule_, [](R x) { return std::sqrt(x); }, zero);
+  }
+  static void take_lower(Chunk& chunk, int64_t j, const E& value) {
+    chunk.columns_L.push_back(static_cast<I>(j));
+    chunk.values_L.push_back(value);
+  }
+  /// A zero pivot is kept for refuse(); it divides as 1.
+  void take_upper(Chunk& chunk, int64_t i, int64_t j, const E& value) const {
+    chunk.columns_U.push_back(static_cast<I>(j));
+    chunk.values_U.push_back(j == i && !(value == E{} && rule_.threshold == 0) ? pivot(value) : value);
+  }
+
+  // Offsets hold counts inside a chunk until the chunks are joined.
+  Pair<E, I> counted() const {
+    Pair<E, I> to;
+    to.L.offsets.resize(at(rows_ + 1));
+    to.U.offsets.resize(at(rows_ + 1));
+    return to;
+  }
+  static void count(Pair<E, I>& to, int64_t i, const Chunk& chunk) {
+    to.L.offsets[at(i + 1)] = static_cast<int64_t>(chunk.columns_L.size());
+    to.U.offsets[at(i + 1)] = static_cast<int64_t>(chunk.columns_U.size());
+  }
+  void join(Queue& queue, const std::vector<Chunk>& chunks, Pair<E, I>& to) const {
+    std::vector<int64_t> firsts_L{0}, firsts_U{0};
+    for (const Chunk& chunk : chunks) {
+      firsts_L.push_back(firsts_L.back() + static_cast<int64_t>(chunk.columns_L.size()));
+      firsts_U.push_back(firsts_U.back() + static_cast<int64_t>(chunk.columns_U.size()));
+    }
+    resize(to.L, firsts_L.back());
+    resize(to.U, firsts_U.back());
+    const auto count = static_cast<int64_t>(chunks.size());
+    host_parts<Host>(queue, std::min<int64_t>(count, queue.concurrency()), [&](int64_t part) {
+      for (int64_t c = part; c < count; c += std::min<int64_t>(count, queue.concurrency())) {
+        const Chunk& chunk = chunks[at(c)];
+        for (int64_t i = c * chunk_rows; i < std::min(rows_, (c + 1) * chunk_rows); ++i) {
+          to.L.offsets[at(i + 1)] += firsts_L[at(c)];
+          to.U.offsets[at(i + 1)] += firsts_U[at(c)];
+        }
+        std::copy(chunk.columns_L.begin(), chunk.columns_L.end(), to.L.columns.begin() + firsts_L[at(c)]);
+        std::copy(chunk.values_L.begin(), chunk.values_L.end(), to.L.values.begin() + firsts_L[at(c)]);
+        std::copy(chunk.columns_U.begin(), chunk.columns_U.end(), to.U.columns.begin() + firsts_U[at(c)]);
+        std::copy(chunk.values_U.begin(), chunk.values_U.end(), to.U.values.begin() + firsts_U[at(c)]);
+      }
+    });
+  }
+  static void resize(Rows& rows, int64_t entries) {
+    rows.columns.resize(at(entries));
+    rows.values.resize(at(entries));
+  }
+
+  /// The size of an entry in 16 bits: its float without the sign, to 1 part in 128.
+  static uint32_t size_of_entry(const E& a) {
+    float size;
+    if constexpr (ilu::has_parts<E>)
+      size = static_cast<float>(std::abs(a.re) + std::abs(a.im));
+    else
+      size = static_cast<float>(std::abs(a));
+    uint32_t bits;
+    std::memcpy(&bits, &size, sizeof bits);
+    return (bits & 0x7fffffffu) >> 15;
+  }
+
+  /// The least size of which, and of larger ones, there are at most `most` entries off the diagonal.
+  static uint32_t threshold(const Rows& rows, int64_t n, bool keeps_first, int64_t most) {
+    std::vector<int64_t> histogram(1 << 16, 0);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t p = rows.offsets[at(i)] + keeps_first; p < rows.offsets[at(i + 1)]; ++p)
+        ++histogram[size_of_entry(rows.values[at(p)])];
+    int64_t kept = 0;
+    uint32_t least = 1 << 16;
+    while (least > 0 && kept + histogram[least - 1] <= most) kept += histogram[--least];
+    return least;
+  }
+
+  /// Keeps the largest entries and U's diagonal.
+  void drop(Queue& queue, Pair<E, I>& f, int64_t most_L, int64_t most_U) const {
+    host_parts_checked<Host>(queue, 2, [&](int64_t which) {
+      Rows& rows = which == 0 ? f.L : f.U;
+      const bool keeps_first = which == 1;
+      const uint32_t least = threshold(rows, rows_, keeps_first, which == 0 ? most_L : most_U);
+      if (least == 0) return;
+      int64_t to = 0, p = 0;
+      for (int64_t i = 0; i < rows_; ++i) {
+        const int64_t first = p;
+        for (; p < rows.offsets[at(i + 1)]; ++p)
+          if ((keeps_first && p == first) || size_of_entry(rows.values[at(p)]) >= least) {
+            rows.columns[at(to)] = rows.columns[at(p)];
+            rows.values[at(to++)] = rows.values[at(p)];
+          }
+        rows.offsets[at(i + 1)] = to;
+      }
+      resize(rows, to);
+    });
+  }
+
+  void refuse(const Pair<E, I>& f) const {
+    ilu::Breakdown found;
+    for (int64_t i = 0; i < rows_; ++i) {
+      R spoilt = 0;
+      for (const Rows* rows : {&f.L, &f.U})
+        for (int64_t p = rows->offsets[at(i)]; p < rows->offsets[at(i + 1)]; ++p)
+          spoilt += ilu::not_finite(rows->values[at(p)]);
+      const bool zero = f.U.values[at(f.U.offsets[at(i)])] == E{};
+      if (!zero && spoilt == 0) continue;
+      if (found.count++ == 0) {
+        found.first = i;
+        found.first_is_zero = zero;
+      }
+    }
+    ilu::refuse(found, ilu::Form::lu);
+  }
+
+  HostCsr exported(const Rows& rows) const {
+    const auto nnz = static_cast<int64_t>(rows.columns.size());
+    if (sizeof(O) == 4)
+      require(nnz < std::numeric_limits<int32_t>::max(), KKC_STATUS_OVERFLOW, "a factor has ", nnz,
+              " entries, more than A's index pair counts");
+    HostCsr to;
+    to.pair = pair_;
+    to.scalar = scalar_;
+    to.rows = to.cols = rows_;
+    to.nnz = nnz;
+    to.offsets = Buffer(memory_, Space::host, rows.offsets.size() * sizeof(O));
+    std::copy(rows.offsets.begin(), rows.offsets.end(), to.offsets.template as<O>());
+    to.indices = Buffer(memory_, Space::host, rows.columns.size() * sizeof(I));
+    std::copy(rows.columns.begin(), rows.columns.end(), to.indices.template as<I>());
+    to.values = Buffer(memory_, Space::host, rows.values.size() * sizeof(E));
+    std::copy(rows.values.begin(), rows.values.end(), to.values.template as<E>());
+    return to;
+  }
+
+  ilu_pattern::FactorPattern start_;
+  ilu::Rule<R> rule_;
+  double fill_;
+  int32_t iterations_, sweeps_;
+  IndexPair pair_;
+  Scalar scalar_;
+  int64_t rows_;
+  std::shared_ptr<const Memory> memory_;
+};
+
+inline std::unique_ptr<Kernel> make(const Desc& desc, Queue&) {
+  std::unique_ptr<Kernel> kernel;
+  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
+    using E = Element<typename decltype(scalar)::type>;
+    using P = decltype(pair);
+    kernel = std::make_unique<ReferenceKernel<E, typename P::ordinal, typename P::offset>>(desc);
+  });
+  return kernel;
+}
+
+inline std::string unsupported(const Desc&) { return {}; }
+
+}  // namespace reference_parts
+
+template <class Dev>
+constexpr Implementation reference() {
+  return {{"reference"}, true, reference_parts::unsupported, reference_parts::make};
+}
+
+}  // namespace kkc::ilut

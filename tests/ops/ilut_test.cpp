@@ -1,0 +1,175 @@
+// ilut: factors against A, against complete factors, and what bounds their entries.
+#include "support/catch.hpp"
+
+#include "support/ilu_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+template <class T>
+struct Factors {
+  kkc_status_t status = KKC_STATUS_SUCCESS;
+  HostCsr<T> L, U;
+};
+
+template <class T>
+Factors<T> factors(const Context& ctx, const HostCsr<T>& A, const std::string& options, int32_t base = 0,
+                   kkc_index_pair_t pair = KKC_INDEX_32_32) {
+  const DeviceCsr<T> A_device(ctx, A, pair, base);
+  Plan plan;
+  ok(kkc_ilut_plan(ctx, A_device, Options(options), plan.out()));
+  Matrix L, U;
+  Factors<T> made;
+  made.status = kkc_ilut_execute(plan, A_device, L.out(), U.out());
+  CHECK((L == nullptr) == (made.status != KKC_STATUS_SUCCESS));
+  CHECK((U == nullptr) == (made.status != KKC_STATUS_SUCCESS));
+  if (made.status != KKC_STATUS_SUCCESS) return made;
+  made.L = download<T>(ctx, L);
+  made.U = download<T>(ctx, U);
+  return made;
+}
+
+/// Strictly lower, or upper with the diagonal first in each row; rows ascend strictly.
+template <class T>
+bool is_triangle(const HostCsr<T>& F, bool lower) {
+  for (int64_t i = 0; i < F.rows; ++i) {
+    const int64_t begin = F.offsets[static_cast<size_t>(i)], end = F.offsets[static_cast<size_t>(i) + 1];
+    if (!lower && (begin == end || F.indices[static_cast<size_t>(begin)] != i)) return false;
+    for (int64_t p = begin; p < end; ++p) {
+      const int64_t j = F.indices[static_cast<size_t>(p)];
+      if (lower ? j >= i : j < i) return false;
+      if (p > begin && j <= F.indices[static_cast<size_t>(p) - 1]) return false;
+    }
+  }
+  return true;
+}
+
+/// Frobenius norm of L U - A, beside that of A.
+template <class T>
+long double distance(const HostCsr<T>& A, const Factors<T>& f) {
+  const DenseEntries D = dense(A), L = dense(f.L), U = dense(f.U);
+  long double off = 0, all = 0;
+  for (int64_t i = 0; i < A.rows; ++i)
+    for (int64_t j = 0; j < A.rows; ++j) {
+      Wide sum = U.values[D.at(i, j)];
+      for (int64_t k = 0; k < i; ++k) sum += times(L.values[D.at(i, k)], U.values[D.at(k, j)]);
+      off += std::norm(sum - D.values[D.at(i, j)]);
+      all += std::norm(D.values[D.at(i, j)]);
+    }
+  return std::sqrt(off / all);
+}
+
+template <class T>
+int64_t below_diagonal(const HostCsr<T>& A) {
+  const DenseEntries D = dense(A);
+  int64_t count = 0;
+  for (int64_t i = 0; i < A.rows; ++i)
+    for (int64_t j = 0; j < i; ++j) count += D.stored[D.at(i, j)];
+  return count;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("ilut: with room for everything the factors are complete", "[ilut]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "ilut")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const Shape shape : all_shapes)
+      for (const int64_t n : {0, 1, 2, 25}) {
+        INFO("seed " << seed() << ' ' << name(visit.device) << ' ' << name(shape) << ' ' << n);
+        const HostCsr<T> A = factorable<T>(random, shape, n, Form::lu);
+        const Factors<T> f = factors(ctx, A, R"({"fill": 1e6, "iterations": 12, "sweeps": 30})", n % 2 == 0 ? 1 : 0);
+        REQUIRE(f.status == KKC_STATUS_SUCCESS);
+        CHECK(f.L.rows == n);
+        CHECK(is_triangle(f.L, true));
+        CHECK(is_triangle(f.U, false));
+        if (n > 0) CHECK(distance(A, f) < 100 * epsilon<T>);
+      }
+  }
+}
+
+TEST_CASE("ilut: fill bounds the entries, and more of it brings the factors nearer to A", "[ilut]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "ilut")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const Shape shape : {Shape::few, Shape::stencil, Shape::blocks}) {
+      const HostCsr<T> A = factorable<T>(random, shape, 300, Form::lu);
+      const int64_t lower = below_diagonal(A);
+      long double last = 1e30L;
+      for (const double fill : {0.5, 1.0, 2.0, 4.0}) {
+        INFO("seed " << seed() << ' ' << name(shape) << " fill " << fill);
+        const Factors<T> f = factors(ctx, A, R"({"sweeps": 20, "fill": )" + std::to_string(fill) + "}");
+        REQUIRE(f.status == KKC_STATUS_SUCCESS);
+        CHECK(is_triangle(f.L, true));
+        CHECK(is_triangle(f.U, false));
+        CHECK(f.L.nnz() <= static_cast<int64_t>(std::ceil(fill * static_cast<double>(lower))));
+        CHECK(f.L.nnz() > 0);
+        const long double now = distance(A, f);
+        CHECK(now <= last);
+        last = now;
+      }
+    }
+  }
+}
+
+TEST_CASE("ilut: the same bits for every number of threads and in every run", "[ilut]") {
+  using T = double;
+  Random random(seed());
+  const HostCsr<T> A = factorable<T>(random, Shape::blocks, 1500, Form::lu);
+  std::vector<Factors<T>> all;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "ilut")) continue;
+    const Context ctx(visit.device, visit.options);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      all.push_back(factors(ctx, A, "{}"));
+      check_same(all.back().L, all.front().L);
+      check_same(all.back().U, all.front().U);
+    }
+  }
+}
+
+TEST_CASE("ilut: zero pivots, numbers that are not finite, missing diagonals and other refusals", "[ilut]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "ilu")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    HostCsr<T> A = factorable<T>(random, Shape::stencil, 200, Form::lu);
+    const DeviceCsr<T> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    Plan plan;
+    if (is_gpu(visit.device)) {
+      CHECK(kkc_ilut_plan(ctx, A_device, nullptr, plan.out()) == KKC_STATUS_NOT_SUPPORTED);
+      continue;
+    }
+    CHECK(kkc_ilut_plan(ctx, A_device, Options(R"({"fill": -1})"), plan.out()) == KKC_STATUS_INVALID_ARGUMENT);
+    CHECK(kkc_ilut_plan(ctx, A_device, Options(R"({"level": 1})"), plan.out()) == KKC_STATUS_UNKNOWN_OPTION);
+    const HostCsr<T> lacking = factorable<T>(random, Shape::few, 60, Form::lu, 17);
+    const DeviceCsr<T> lacking_device(ctx, lacking, KKC_INDEX_32_32, 0);
+    CHECK(kkc_ilut_plan(ctx, lacking_device, nullptr, plan.out()) == KKC_STATUS_INVALID_ARGUMENT);
+    CHECK_THAT(kkc_last_error(), Catch::Contains("no diagonal entry in row 17 "));
+
+    const std::vector<T> good = A.values;
+    const auto spoil = [&](int64_t row, bool whole, double value) {
+      A.values = good;
+      for (auto p = static_cast<size_t>(A.offsets[static_cast<size_t>(row)]);
+           p < static_cast<size_t>(A.offsets[static_cast<size_t>(row) + 1]); ++p)
+        if (whole || A.indices[p] == row) A.values[p] = value;
+    };
+    for (const int64_t row : {0, 57, 199}) {
+      spoil(row, true, 0.0);
+      CHECK(factors(ctx, A, "{}").status == KKC_STATUS_ZERO_PIVOT);
+      CHECK_THAT(kkc_last_error(), Catch::Contains("row " + std::to_string(row) + " "));
+      CHECK(factors(ctx, A, R"({"pivot_boost": 1e-6, "boost_value": 1})").status == KKC_STATUS_SUCCESS);
+      CHECK(factors(ctx, A, R"({"shift": 3})").status == KKC_STATUS_SUCCESS);
+      spoil(row, false, std::numeric_limits<double>::quiet_NaN());
+      CHECK(factors(ctx, A, "{}").status == KKC_STATUS_BREAKDOWN);
+      CHECK_THAT(kkc_last_error(), Catch::Contains("row " + std::to_string(row) + " "));
+    }
+  }
+}
