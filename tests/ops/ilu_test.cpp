@@ -218,3 +218,59 @@ TEST_CASE("ilu: complex pivots keep their phase when they are boosted", "[ilu]")
     }
   }
 }
+
+namespace {
+
+Plan solve_plan(const Context& ctx, kkc_op_t op, kkc_uplo_t uplo, kkc_diag_t diag, kkc_matrix_t* F, const View& x) {
+  Plan plan;
+  ok(kkc_sptrsv_plan(ctx, op, uplo, diag, F, x, x, nullptr, plan.out()));
+  return plan;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("ilu, ic: factors go to solves as they are, and solves share what is known of them", "[ilu][ic]",
+                   double, std::complex<float>) {
+  using T = TestType;
+  for (const Visit& visit : visits())
+    for (const Form form : {Form::lu, Form::cholesky}) {
+      if (!has_kernels<T>(visit.device, name(form)) || !has_kernels<T>(visit.device, "sptrsv")) continue;
+      INFO(name(visit.device) << ' ' << visit.options << ' ' << name(form));
+      const Context ctx(visit.device, visit.options);
+      HostCsr<T> B;  // tridiagonal: its complete factors fill nothing in
+      B.rows = B.cols = 50;
+      for (int64_t i = 0; i < 50; ++i) {
+        for (int64_t j = std::max<int64_t>(0, i - 1); j <= std::min<int64_t>(49, i + 1); ++j) {
+          B.indices.push_back(j);
+          B.values.push_back(i == j ? T(4) : T(-1));
+        }
+        B.offsets.push_back(B.nnz());
+      }
+      const DeviceCsr<T> B_device(ctx, B, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix F;
+      ok(plan_factors(form, ctx, B_device, "{}", plan.out()));
+      ok(kkc_plan_create_output(plan, F.out()));
+      CHECK(outcome(form, ctx, plan, B_device, F).status == KKC_STATUS_SUCCESS);
+      Array<T> x_data(ctx, std::vector<T>(50, T(1)));
+      const View x = wrap(ctx, x_data.data(), {50});
+      const kkc_diag_t unit = form == Form::lu ? KKC_DIAG_UNIT : KKC_DIAG_STORED;
+      const Plan lower = solve_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, unit, F, x),
+                 upper = form == Form::lu ? solve_plan(ctx, KKC_OP_NONE, KKC_UPLO_UPPER, KKC_DIAG_STORED, F, x)
+                                          : solve_plan(ctx, KKC_OP_HERMITIAN, KKC_UPLO_LOWER, KKC_DIAG_STORED, F, x);
+      const T one(1);
+      ok(kkc_sptrsv_execute(lower, &one, F, x, x));
+      ok(kkc_sptrsv_execute(upper, &one, F, x, x));
+      const std::vector<T> got = x_data.get();
+      const DenseEntries D = dense(B);
+      for (int64_t i = 0; i < 50; ++i) {
+        Wide sum{};
+        for (int64_t j = 0; j < 50; ++j) sum += times(D.values[D.at(i, j)], wide(got[static_cast<size_t>(j)]));
+        REQUIRE(std::abs(sum - Wide(1)) < 100 * epsilon<T>);
+      }
+      // On GPUs another plan for the same triangle takes over the levels that one which is still there has found.
+      const Plan again = solve_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, unit, F, x);
+      if (is_gpu(visit.device) && info_of_plan(lower).find("\"rows_a_level\"") != std::string::npos)
+        CHECK_THAT(info_of_plan(again), Catch::Contains(R"("levels_taken_over":1)"));
+    }
+}

@@ -98,7 +98,7 @@ class HostSchedule {
   void await(const Wait& wait) const {
     const auto& done = progress_[static_cast<size_t>(wait.thread)].done;
     for (int tries = 0; done.load(std::memory_order_acquire) < wait.done; ++tries) {
-      if (tries > 4000) std::this_thread::yield();  // more threads than cores
+      if (tries > 256) std::this_thread::yield();  // more threads than cores
 #if defined(__SSE2__)
       _mm_pause();
 #endif

@@ -120,6 +120,7 @@ void State::describe(Info& info) const {
   info.add("rows", desc.A.rows);
   info.add("nnz", desc.A.nnz);
   info.add("vectors", desc.vectors);
+  info.add("levels_taken_over", int64_t{levels_taken_over});
   kernel->describe(info);
 }
 
@@ -150,6 +151,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, Uplo uplo, D
   state->why = std::move(made.why);
   state->kernel = std::move(made.kernel);
   state->A = PlannedMatrix(queue, desc.A, parsed.checked);
+  state->levels_taken_over = desc.known_levels != nullptr && state->kernel->levels() == desc.known_levels;
   state->desc = std::move(desc);
   state->desc.known_levels = nullptr;
   state->desc.A = state->A.ref();

@@ -25,6 +25,7 @@ class State final : public PlanState {
   Desc desc;  // its arrays are not kept
   PlannedMatrix A;
   bool values_set = false;
+  bool levels_taken_over = false;  // from another plan on the same shared pattern
 };
 
 std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, Uplo uplo, Diag diag, const Matrix& A,
