@@ -3,20 +3,10 @@
 
 #include "axpby.hpp"
 #include "core/parts.hpp"
+#include "device/host_each.hpp"
 #include "device/strided_for.hpp"
 
 namespace kkc::axpby {
-
-/// Calls f(0) .. f(count - 1), which touch no place of one another: the compiler may use vectors without proving it.
-template <class F>
-inline void each_alone(int64_t count, const F& f) {
-#if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
-#else
-#pragma GCC ivdep
-#endif
-  for (int64_t i = 0; i < count; ++i) f(i);
-}
 
 /// T: an Element. A coefficient of zero means that its array is not read.
 template <class T>

@@ -7,15 +7,13 @@
 
 #include "core/dispatch.hpp"
 #include "core/scratch.hpp"
+#include "device/host_each.hpp"
 #include "device/host_parallel.hpp"
 #include "krylov_steps.hpp"
-#include "ops/axpby/axpby_kernels.hpp"
 #include "ops/dot/dot_host_kernels.hpp"
 
 namespace kkc::krylov {
 namespace host_steps {
-
-using axpby::each_alone;
 
 inline double root(double a) { return std::sqrt(a); }
 
