@@ -157,6 +157,20 @@ def test_krylov_with_factors(ctx):
     assert all(factors <= 0.6 * jacobi for jacobi, factors in iterations.values()), iterations
 
 
+def test_krylov_with_factors_by_threshold(host):
+    A, dense = grid(host, shift=0.01, upwind=0.2)
+    b = host.array(np.ones(ROWS))
+    plan = host.krylov_plan(A, method="bicgstab")
+    plan.execute(A, b)
+    plain = plan.iterations
+    L, U = host.ilut_plan(A, fill=3.0).execute(A)
+    assert not np.triu(entries(L)).any() and not np.tril(entries(U), -1).any()
+    plan.set_preconditioner("lu", L, U)
+    x = plan.execute(A, b)
+    assert 2 * plan.iterations <= plain
+    assert np.allclose(x.numpy(), np.linalg.solve(dense, np.ones(ROWS)), rtol=1e-5)
+
+
 def test_singular_pivots_and_missing_diagonals(ctx):
     singular = sparse(ctx, np.array([[1.0, 2], [2, 4]]))
     with pytest.raises(kkc.Failed) as caught:

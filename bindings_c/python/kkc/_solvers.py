@@ -118,6 +118,16 @@ class FactorizationPlan(Plan):
         return factor
 
 
+class IlutPlan(Plan):
+    """A plan of ilut."""
+
+    def execute(self, A: Matrix) -> tuple[Matrix, Matrix]:  # type: ignore[override]
+        """L and U, as matrices of their own: their patterns come from A's values."""
+        L, U = ctypes.c_void_p(), ctypes.c_void_p()
+        call("kkc_ilut_execute", self, A, ctypes.byref(L), ctypes.byref(U))
+        return Matrix(self.context, L), Matrix(self.context, U)
+
+
 class _Lent(View):
     """A view that belongs to a plan: this does not destroy it."""
 
@@ -161,3 +171,9 @@ class Solvers(Object):
         handle = ctypes.c_void_p()
         call("kkc_ic_plan", self, A, options_of(options), ctypes.byref(handle))
         return FactorizationPlan(self, handle, "kkc_ic_execute")
+
+    def ilut_plan(self, A: Matrix, **options: OptionValue) -> IlutPlan:
+        """Plans A ~ L U with the largest entries; execute finds which. Options: fill, iterations, sweeps, shift, ..."""
+        handle = ctypes.c_void_p()
+        call("kkc_ilut_plan", self, A, options_of(options), ctypes.byref(handle))
+        return IlutPlan(self, handle)
