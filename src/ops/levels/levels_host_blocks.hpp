@@ -83,57 +83,29 @@ void cut_blocks(const Rows& rows, int64_t n, bool ascending, int64_t begin, int6
   }
 }
 
-/// A level for each block, from those of the rows it depends on. Threads take blocks in turn; a row's level is its own
-/// flag, and those not known yet are waited for once the rest of a block has been seen.
-template <class Dev, class I, class Rows>
-void find_block_levels(Queue& queue, const Rows& rows, int64_t n, bool ascending, int threads,
-                       const std::vector<Block>& blocks, I* row_level, std::vector<I>& block_level) {
+/// A level for each block, from those of the rows it depends on. By one thread: neighbouring blocks mostly depend on
+/// each other, and a thread that waits for every other block waits long where the other one's core is busy.
+template <class I, class Rows>
+void find_block_levels(const Rows& rows, int64_t n, bool ascending, const std::vector<Block>& blocks, I* row_level,
+                       std::vector<I>& block_level) {
   const auto row_of = [&](int64_t step) { return ascending ? step : n - 1 - step; };
-  const auto count = static_cast<int64_t>(blocks.size());
-  // Several small blocks in turn: neighbours' levels share cache lines.
-  const int64_t batch = std::max<int64_t>(1, std::min<int64_t>(128, 128 * count / std::max<int64_t>(1, n)));
-  const auto known = [&](int64_t column) {
-    return std::atomic_ref<I>(row_level[column]).load(std::memory_order_relaxed);
-  };
-  constexpr size_t most_later = 512;
-  std::vector<std::vector<int64_t>> waiting(static_cast<size_t>(threads));
-  for (auto& list : waiting) list.reserve(most_later);
-  const auto work = [&](int thread, int team) {
-    std::vector<int64_t>& later = waiting[static_cast<size_t>(thread)];
-    for (int64_t first = thread * batch; first < count; first += team * batch)
-      for (int64_t i = first; i < std::min(first + batch, count); ++i) {
-        const Block block = blocks[static_cast<size_t>(i)];
-        const int64_t first_row = row_of(block.first);
-        I level = 0;
-        for (int64_t step = block.first; step < block.first + block.count; ++step) {
-          const int64_t row = row_of(step), end = rows.end(row);
-          for (int64_t p = rows.begin(row); p < end; ++p) {
-            const int64_t column = rows.column(p);
-            if (ascending ? column >= first_row : column <= first_row) continue;
-            I of_column = known(column);
-            if (of_column < 0) [[unlikely]] {
-              if (later.size() < most_later) {
-                later.push_back(column);
-              } else {
-                wait_until([&] { return known(column) >= 0; });
-                of_column = known(column);
-              }
-            }
-            level = std::max(level, static_cast<I>(of_column + 1));
-          }
-        }
-        for (const int64_t column : later) {
-          wait_until([&] { return known(column) >= 0; });
-          level = std::max(level, static_cast<I>(known(column) + 1));
-        }
-        later.clear();
-        for (int64_t step = block.first; step < block.first + block.count; ++step)
-          std::atomic_ref<I>(row_level[row_of(step)]).store(level, std::memory_order_relaxed);
-        block_level[static_cast<size_t>(i)] = level;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const Block block = blocks[i];
+    const int64_t first_row = row_of(block.first);
+    I level = 0;
+    for (int64_t step = block.first; step < block.first + block.count; ++step) {
+      const int64_t row = row_of(step), end = rows.end(row);
+      for (int64_t p = rows.begin(row); p < end; ++p) {
+        const int64_t column = rows.column(p);
+        const bool outside = ascending ? column < first_row : column > first_row;
+        // Inside the block anything may stand there.
+        const I after = static_cast<I>(row_level[column] + 1);
+        level = std::max(level, outside ? after : I{0});
       }
-  };
-  if (threads > 1 && host_team<Dev>(queue, threads, [&](int thread) { work(thread, threads); })) return;
-  work(0, 1);
+    }
+    for (int64_t step = block.first; step < block.first + block.count; ++step) row_level[row_of(step)] = level;
+    block_level[i] = level;
+  }
 }
 
 /// rows: rows.begin(row), rows.end(row), rows.column(entry) of those that a row depends on; solved in order of steps.
@@ -147,7 +119,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   std::vector<std::vector<int64_t>> part_work(static_cast<size_t>(threads));
   host_parts_checked<Dev>(queue, threads, [&](int64_t part) {
     const int64_t begin = part_begin(n, threads, part), end = part_begin(n, threads, part + 1);
-    std::fill(row_level.as<I>() + begin, row_level.as<I>() + end, I{-1});
+    std::fill(row_level.as<I>() + begin, row_level.as<I>() + end, I{0});
     cut_blocks(rows, n, ascending, begin, end, part_blocks[static_cast<size_t>(part)],
                part_work[static_cast<size_t>(part)]);
   });
@@ -158,7 +130,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
     work.insert(work.end(), part_work[part].begin(), part_work[part].end());
   }
   std::vector<I> block_level(blocks.size());
-  find_block_levels<Dev>(queue, rows, n, ascending, threads, blocks, row_level.as<I>(), block_level);
+  find_block_levels(rows, n, ascending, blocks, row_level.as<I>(), block_level);
   I count = 0;
   for (const I level : block_level) count = std::max<I>(count, static_cast<I>(level + 1));
   made.blocks = static_cast<int64_t>(blocks.size());

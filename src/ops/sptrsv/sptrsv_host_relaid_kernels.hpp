@@ -165,7 +165,7 @@ struct SeveralVectors {
         const int64_t row = ascending ? step : n - 1 - step, length = *at.index++;
         const S* values = at.value + (unit ? 0 : 1);
         solve(
-            row, *at.value, length, [&](int64_t e) { return values[e]; },
+            row, unit ? S{} : *at.value, length, [&](int64_t e) { return values[e]; },
             [&](int64_t e) { return static_cast<int64_t>(at.index[e]); });
         at.index += length;
         at.value = values + length;
@@ -179,7 +179,7 @@ struct SeveralVectors {
       for (int64_t i = 0; i < size; ++i) {
         const int64_t j = ascending ? i : size - 1 - i;
         solve(
-            low + j, at.value[j], piece.length, [&](int64_t e) { return values[e * lanes + j]; },
+            low + j, unit ? S{} : at.value[j], piece.length, [&](int64_t e) { return values[e * lanes + j]; },
             [&](int64_t e) { return low + j + at.index[e]; });
       }
       at.value = values + int64_t{piece.length} * lanes;
