@@ -33,9 +33,6 @@ __host__ __device__ constexpr int64_t class_pitch(int32_t longest) {
   return longest <= longest_short_row ? longest : (longest + 31) / 32 * 32;
 }
 
-/// Elements of shared memory, one in 17 left out: strides of even lengths spread over the banks.
-__host__ __device__ constexpr int32_t spread(int32_t element) { return element + (element >> 4); }
-
 /// A thread a row, for short rows: a warp's rows of A come to shared memory as they lie, the sums leave from there.
 template <class T, class Scale>
 struct AggregateShortRows {
@@ -48,16 +45,24 @@ struct AggregateShortRows {
   const ClassDiagonal* diagonals;
   int64_t rows;
   int32_t longest, longest_c;  // rows of A and C
+  int32_t gap_log2;            // of shared memory, see gap_log2_for
   Scale scale;
 
+  /// Rows of even lengths are spread over the banks by leaving out one element in 17; odd ones are as they lie, where
+  /// gaps would bring them together again.
+  static int32_t gap_log2_for(int32_t longest) { return longest % 2 == 0 ? 4 : 31; }
+  __host__ __device__ static int32_t spread(int32_t element, int32_t gap_log2) {
+    return element + (element >> gap_log2);
+  }
   static size_t shared_bytes(int block, int32_t longest, int32_t longest_c) {
-    return static_cast<size_t>(block / 32) * static_cast<size_t>(spread(32 * longest) + 1 + 32 * longest_c) * sizeof(T);
+    const int32_t staged = spread(32 * longest, gap_log2_for(longest)) + 1;
+    return static_cast<size_t>(block / 32) * static_cast<size_t>(staged + 32 * longest_c) * sizeof(T);
   }
 
   __device__ void operator()() const {
     extern __shared__ char shared[];
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-    const int32_t room = spread(32 * longest) + 1;
+    const int32_t room = spread(32 * longest, gap_log2) + 1;
     T* const staged = reinterpret_cast<T*>(shared) + warp * (room + 32 * longest_c);
     T* const sums = staged + room;
     const int64_t first = static_cast<int64_t>(blockIdx.x) * blockDim.x + warp * 32, i = first + lane;
@@ -79,7 +84,7 @@ struct AggregateShortRows {
           if (e + u * 32 < total) x[u] = gpu::load_once(a + from + e + u * 32);
 #pragma unroll
         for (int u = 0; u < batch; ++u)
-          if (e + u * 32 < total) staged[spread(e + u * 32)] = x[u];
+          if (e + u * 32 < total) staged[spread(e + u * 32, gap_log2)] = x[u];
       }
       gpu::sync32();
       if (end > begin)
@@ -97,7 +102,7 @@ struct AggregateShortRows {
     [[maybe_unused]] T* diagonal = nullptr;
     if constexpr (Scale::scales) {
       const ClassDiagonal d = diagonals[of];
-      factor = scale.of(i, staged[spread(at + d.place)], true);
+      factor = scale.of(i, staged[spread(at + d.place, gap_log2)], true);
       own = b[i];
       diagonal = out + d.entry;
     }
@@ -112,7 +117,7 @@ struct AggregateShortRows {
       for (int u = 0; u < batch; ++u)
         if (p + u < length) {
           y[u] = b[i + e[u].distance];
-          x[u] = staged[spread(at + static_cast<int32_t>(e[u].place & ~last_product))];
+          x[u] = staged[spread(at + static_cast<int32_t>(e[u].place & ~last_product), gap_log2)];
         }
 #pragma unroll
       for (int u = 0; u < batch; ++u)

@@ -48,7 +48,8 @@ class AggregateProduct {
       using F = AggregateShortRows<T, Scale>;
       const auto bytes = [&](int block) { return F::shared_bytes(block, longest, longest_c); };
       const int block = block_of(F::threads, bytes);
-      go(F{offsets_of(A), a, b, C, classes, of_classes, diagonals, rows, longest, longest_c, scale},
+      go(F{offsets_of(A), a, b, C, classes, of_classes, diagonals, rows, longest, longest_c, F::gap_log2_for(longest),
+           scale},
          blocks(rows, block), block, bytes(block));
       return;
     }
