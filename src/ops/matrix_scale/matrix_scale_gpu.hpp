@@ -23,11 +23,7 @@ struct Scale {
   __device__ void operator()() const {
     __shared__ int64_t bounds[2];
     const int64_t first = int64_t{blockIdx.x} * tile, end = first + tile < nnz ? first + tile : nnz;
-    if (r != nullptr) {
-      if (threadIdx.x < 2)
-        bounds[threadIdx.x] = gpu::row_of_entry(offsets, base, 0, rows - 1, threadIdx.x == 0 ? first : end - 1);
-      __syncthreads();
-    }
+    if (r != nullptr) gpu::rows_of_tile(offsets, base, rows, first, end - 1, bounds);
     for (int64_t p = first + threadIdx.x; p < end; p += threads) {
       T value = values[p];
       if (r != nullptr)
