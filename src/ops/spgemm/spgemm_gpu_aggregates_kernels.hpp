@@ -192,7 +192,7 @@ struct AggregateLongRows {
     const int64_t row = i < rows ? i : rows, next = i < rows ? i + 1 : rows;
     const int64_t begin = offsets.at(row), end = offsets.at(next);
     const int64_t begin_c = C.offsets.at(row), end_c = C.offsets.at(next);
-    const int64_t from = gpu::shuffle_from(begin, 0, 32), from_c = gpu::shuffle_from(begin_c, 0, 32);
+    const int64_t from_c = gpu::shuffle_from(begin_c, 0, 32);
     const auto total_c = static_cast<int32_t>(gpu::shuffle_from(end_c, 31, 32) - from_c);
     const Coefficients<T> c(C);
     if (c.live()) {
