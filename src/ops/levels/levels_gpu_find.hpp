@@ -31,10 +31,32 @@ inline Counts* counts_in(Queue& queue) {
   return static_cast<Counts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
 }
 
+inline int64_t mean_row(const CsrRef& A) { return A.nnz / std::max<int64_t>(1, A.rows); }
+
 /// Lanes of a row: more rows at a time find more of the chain, longer rows need more loads in flight.
 inline int lanes_log2_for(const CsrRef& A) {
-  const int64_t mean = A.nnz / std::max<int64_t>(1, A.rows);
-  return mean < 10 ? 0 : mean < 20 ? 1 : mean < 48 ? 2 : mean < 96 ? 3 : 4;
+  const int64_t mean = mean_row(A);
+  return mean < 30 ? 0 : mean < 64 ? 1 : mean < 128 ? 2 : 3;
+}
+
+/// Entries from which a row takes a whole warp.
+template <class O>
+O long_row_for(const CsrRef& A, int lanes_log2) {
+#if defined(__HIP__)
+  return Places<O>::none;  // a wavefront of 64 must not wait for itself
+#else
+  return static_cast<O>(std::max(int64_t{32} << lanes_log2, 4 * mean_row(A)));
+#endif
+}
+
+/// Matrices much of which is in rows of many times the mean's entries have such rows in all of their long chains.
+template <class I, class O>
+int find_lanes_log2(Queue& queue, const CsrRef& A, Counts* counts) {
+  const CountCrowded<O> count{static_cast<const O*>(A.offsets), A.rows, 4 * std::max<int64_t>(4, mean_row(A)), counts};
+  gpu::launch(queue, std::min(gpu::blocks_for(A.rows, count.threads * 4), 1024u), count.threads, 0, count);
+  const auto found = gpu::read_back<Counts>(queue, counts);
+  constexpr double share = 0.3;
+  return static_cast<double>(found.crowded) > share * static_cast<double>(A.nnz) ? 4 : lanes_log2_for(A);
 }
 
 /// Finds order, diagonal, starts, count, missing and parted. Blocks.
@@ -55,10 +77,10 @@ void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, cons
   const StartLevels<I> start{keys.as<I>(), n, counts};
   gpu::launch(queue, std::min(gpu::blocks_for(n, start.threads * 4), 4096u), start.threads, 0, start);
   using Find = FindLevels<I, O>;
-  const int lanes_log2 = lanes_log2_for(A);
+  const int lanes_log2 = find_lanes_log2<I, O>(queue, A, counts);
   gpu::launch(queue, gpu::blocks_for(n, Find::warps * (32 >> lanes_log2)), Find::threads, 0,
               Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower, lanes_log2,
-                   keys.as<I>(), levels.diagonal->as<O>(), counts, 0});
+                   keys.as<I>(), levels.diagonal->as<O>(), counts, long_row_for<O>(A, lanes_log2), 0});
   const auto found = gpu::read_back<Counts>(queue, counts);
   levels.count = static_cast<int64_t>(found.highest);
   levels.missing = static_cast<int64_t>(found.missing);  // ~0 is -1

@@ -17,6 +17,7 @@ struct Counts {
   unsigned long long entries;  // of the triangle without its diagonal, in the rows that are looked at for it
   unsigned long long entry_rows;
   unsigned long long highest;  // level + 1
+  unsigned long long crowded;  // entries in rows of more than a given number
   unsigned ticket;
   unsigned unparted;
 };
@@ -27,14 +28,15 @@ struct Places {
   static constexpr O none = static_cast<O>(~std::make_unsigned_t<O>{} >> 1);
   O last_left = -1, first_diagonal = none, last_diagonal = -1, first_right = none;
 
+  /// In any order of the places.
   __device__ void note(O place, bool left, bool diagonal) {
     if (left) {
-      last_left = place;
+      last_left = max(last_left, place);
     } else if (diagonal) {
-      if (first_diagonal == none) first_diagonal = place;
-      last_diagonal = place;
-    } else if (first_right == none) {
-      first_right = place;
+      first_diagonal = min(first_diagonal, place);
+      last_diagonal = max(last_diagonal, place);
+    } else {
+      first_right = min(first_right, place);
     }
   }
   __device__ void join(int lanes) {
@@ -65,7 +67,26 @@ struct StartLevels {
   __device__ void operator()() const {
     const int64_t first = int64_t{blockIdx.x} * threads + threadIdx.x;
     for (int64_t i = first; i < rows; i += int64_t{gridDim.x} * threads) level[i] = 0;
-    if (first == 0) *counts = {~0ull, 0, 0, 0, 0, 0};
+    if (first == 0) *counts = {~0ull, 0, 0, 0, 0, 0, 0};
+  }
+};
+
+/// Entries in rows of more than `length`.
+template <class O>
+struct CountCrowded {
+  static constexpr int threads = 256;
+  const O* offsets;
+  int64_t rows, length;
+  Counts* counts;
+
+  __device__ void operator()() const {
+    unsigned long long mine = 0;
+    for (int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x; i < rows; i += int64_t{gridDim.x} * threads) {
+      const int64_t count = static_cast<int64_t>(offsets[i + 1]) - static_cast<int64_t>(offsets[i]);
+      if (count > length) mine += static_cast<unsigned long long>(count);
+    }
+    mine = gpu::subgroup_sum(mine, 32);
+    if ((threadIdx.x & 31u) == 0 && mine != 0) atomicAdd(&counts->crowded, mine);
   }
 };
 
@@ -106,12 +127,6 @@ template <class I, class O>
 struct FindLevels {
   static constexpr int threads = 128, warps = threads / 32, batch = 4;
   static constexpr int sampled = 16;  // blocks of which one counts its rows' entries
-#if defined(__HIP__)
-  // A wavefront of 64 must not wait for itself.
-  static constexpr int64_t long_row = INT64_MAX;
-#else
-  static constexpr int64_t long_row = 512;
-#endif
   const O* offsets;
   const I* indices;
   int64_t rows;
@@ -121,6 +136,7 @@ struct FindLevels {
   I* level;     // level + 1; 0: not known yet
   O* diagonal;  // as Levels::diagonal
   Counts* counts;
+  O long_row;    // rows of more entries take the whole warp
   unsigned nap;  // nanoseconds between looks that found nothing
 
   /// Rows count in the order in which they are taken.
@@ -143,7 +159,10 @@ struct FindLevels {
     I mine = 1;          // level + 1 as far as it is known
     uint32_t inner = 0;  // first lanes of the warp's rows that this one still waits for
     Places<O> places;
-    O next = begin + e;
+    // Entry k of a row: those far from the diagonal first, as their levels are known first.
+    const auto nth = [&](O k, O from, O to) { return lower ? static_cast<O>(from + k) : static_cast<O>(to - 1 - k); };
+    O next = e;
+    const O count = end - begin;
     const auto classify = [&](O place, int64_t of, int64_t q_of, Places<O>& found, uint32_t& within) -> I {
       const int64_t column = static_cast<int64_t>(indices[place]) - base, qc = turned(column);
       found.note(place, column < of, column == of);
@@ -154,7 +173,7 @@ struct FindLevels {
     };
 
     // Long rows take the whole warp: what they depend on outside it is waited for here, the rest below.
-    for (uint32_t longs = gpu::ballot32(static_cast<int64_t>(end - begin) > long_row); longs != 0;) {
+    for (uint32_t longs = gpu::ballot32(count > long_row); longs != 0;) {
       const int leader = __ffs(static_cast<int>(longs)) - 1, holder = leader & ~(lanes - 1);
       longs &= ~(lanes == 32 ? ~0u : ((1u << lanes) - 1) << holder);
       const O from = gpu::shuffle_from(begin, leader, 32), to = gpu::shuffle_from(end, leader, 32);
@@ -163,12 +182,13 @@ struct FindLevels {
       Places<O> found;
       uint32_t within = 0;
       I highest = 1;
-      for (O p = from + lane; p < to; p += 32 * deep) {
+      const O entries = to - from;
+      for (O k = lane; k < entries; k += 32 * deep) {
         I waits[deep];
 #pragma unroll
         for (int u = 0; u < deep; ++u) {
-          const O place = p + static_cast<O>(32 * u);
-          waits[u] = place < to ? classify(place, of, q_of, found, within) : I{-1};
+          const O at_k = k + static_cast<O>(32 * u);
+          waits[u] = at_k < entries ? classify(nth(at_k, from, to), of, q_of, found, within) : I{-1};
         }
         for (bool open = true; open;) {
           I value[deep];
@@ -195,7 +215,7 @@ struct FindLevels {
         mine = highest;
         inner = within;
         places = found;
-        next = end + e;
+        next = count;
       }
     }
 
@@ -206,11 +226,11 @@ struct FindLevels {
 #pragma unroll
     for (int u = 0; u < batch; ++u) waits[u] = -1;
     while (finals != all) {
-      if (open == 0 && next < end) {
+      if (open == 0 && next < count) {
 #pragma unroll
         for (int u = 0; u < batch; ++u) {
-          const O place = next + static_cast<O>(u << lanes_log2);
-          waits[u] = place < end ? classify(place, row, q, places, inner) : I{-1};
+          const O k = next + static_cast<O>(u << lanes_log2);
+          waits[u] = k < count ? classify(nth(k, begin, end), row, q, places, inner) : I{-1};
           open += waits[u] >= 0;
         }
         next += static_cast<O>(batch << lanes_log2);
@@ -225,7 +245,7 @@ struct FindLevels {
           waits[u] = -1;
           --open;
         }
-      bool ready = open == 0 && next >= end;
+      bool ready = open == 0 && next >= count;
       for (int mask = lanes >> 1; mask > 0; mask >>= 1) {
         mine = max(mine, gpu::shuffle_xor(mine, mask, 32));
         inner |= gpu::shuffle_xor(inner, mask, 32);

@@ -7,13 +7,17 @@
 
 #include "sptrsv_gpu_parts.hpp"
 #include "sptrsv_gpu_sync_free_kernels.hpp"
+#include "sptrsv_gpu_sync_free_rows.hpp"
 
 namespace kkc::sptrsv {
 namespace gpu_parts {
 
 namespace sync_free_tuning {
-inline constexpr int gate_distance = 2;       // levels that a warp's gate lies before its rows
-inline constexpr unsigned gate_nap = 0;       // nanoseconds between looks at it
+inline constexpr int gate_distance = 3;       // levels that a warp's gate lies before its rows
+inline constexpr unsigned chain_nap = 100;    // nanoseconds between looks at it in a chain
+inline constexpr int chain_lanes_log2 = 2;    // of a row in a chain, at most
+inline constexpr double uneven = 8;           // widest level by the mean from which gates tell nothing
+inline constexpr double many_rows = 4096;     // of a level: more than wait at once
 inline constexpr int64_t narrow_rows = 64;    // of a level in a chain, at most
 inline constexpr int64_t chain_levels = 256;  // at least
 inline constexpr size_t most_launches = 64;   // else longer chains are asked for
@@ -56,6 +60,40 @@ inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, bool chains
   }
 }
 
+/// Of SolveRows: what was fastest on an H200 for grids (2 to 13 entries a row), random rows and skewed ones.
+struct RowVariant {
+  int lanes_log2, batch;
+  bool gated;
+};
+inline RowVariant row_variant(const Levels& levels) {
+  int64_t widest = 0;
+  for (int64_t l = 0; l < levels.count; ++l)
+    widest = std::max(widest, levels.starts[size_t(l) + 1] - levels.starts[size_t(l)]);
+  const double entries = levels.entries_a_row;
+  const double mean = static_cast<double>(levels.rows) / static_cast<double>(std::max<int64_t>(1, levels.count));
+  const bool gated = static_cast<double>(widest) <= sync_free_tuning::uneven * mean;
+  if (!gated && entries > 4) return {5, 4, false};
+  if (entries <= 2) return {1, 1, gated};
+  if (entries <= 4) return {2, 1, gated};
+  if (entries <= 20 && mean >= sync_free_tuning::many_rows) return {2, 4, gated};
+  if (entries <= 20) return {3, 2, gated};
+  return {5, 4, gated};
+}
+
+template <class T, class I, class O, class F>
+void with_row_kernel(const RowVariant& variant, const F& f) {
+  if (variant.lanes_log2 == 1)
+    f(SolveRows<T, I, O, 1, 1>{});
+  else if (variant.lanes_log2 == 2 && variant.batch == 1)
+    f(SolveRows<T, I, O, 2, 1>{});
+  else if (variant.lanes_log2 == 2)
+    f(SolveRows<T, I, O, 2, 4>{});
+  else if (variant.lanes_log2 == 3)
+    f(SolveRows<T, I, O, 3, 2>{});
+  else
+    f(SolveRows<T, I, O, 5, 4>{});
+}
+
 template <class T, class I, class O>
 class SyncFreeKernel final : public Kernel {
  public:
@@ -64,32 +102,40 @@ class SyncFreeKernel final : public Kernel {
         lanes_(lanes_for(triangle_.levels().entries_a_row, desc.vectors)),
         rows_(desc.A.rows),
         vectors_(desc.vectors),
+        by_records_(vectors_ == 1 && triangle_.levels().parted),
+        variant_(row_variant(triangle_.levels())),
         runs_(sync_free_runs(triangle_.levels(), vectors_ == 1)),
         zeros_(desc.memory, queue) {
     int64_t groups = 0;
-    bool chains = false;
+    bool chains = false, others = false;
     for (const SyncFreeRun& run : runs_) {
-      if (!run.chain) groups += groups_of(run);
-      chains = chains || run.chain;
+      groups += groups_of(run);
+      (run.chain ? chains : others) = true;
     }
     const Levels& levels = triangle_.levels();
+    const I* const order = levels.order->template as<I>();
     gates_ = device_array<I>(desc, groups);
-    int64_t at = 0;
+    I* gates = gates_.as<I>();
     for (const SyncFreeRun& run : runs_) {
-      if (run.chain) continue;
-      gpu::launch_over(
-          queue, groups_of(run),
-          SetGates<I>{levels.order->template as<I>(), levels.device_starts->template as<I>(), levels.count, run.first,
-                      groups_of(run), rows_a_warp(), sync_free_tuning::gate_distance, gates_.as<I>() + at});
-      at += groups_of(run);
+      gpu::launch_over(queue, groups_of(run),
+                       SetGates<I>{order, levels.device_starts->template as<I>(), levels.count, run.first,
+                                   groups_of(run), rows_a_warp(run), sync_free_tuning::gate_distance, gates});
+      gates += groups_of(run);
     }
     if (chains) {
       places_ = device_array<I>(desc, rows_);
-      gpu::launch_over(queue, rows_, Invert<I>{levels.order->template as<I>(), rows_, places_.as<I>()});
+      gpu::launch_over(queue, rows_, Invert<I>{order, rows_, places_.as<I>()});
       gpu::prepare<Chain>(queue);
     }
+    if (others && by_records_) {
+      records_ = device_array<Record<I, O>>(desc, rows_);
+      gpu::launch_over(queue, rows_,
+                       SetRecords<T, I, O>{triangle_.template with_values<T>(desc.A), order,
+                                           records_.as<Record<I, O>>()});
+      with_row_kernel<T, I, O>(variant_, [&]<class Rows>(Rows) { gpu::prepare<Rows>(queue); });
+    }
     gpu::prepare<Fill>(queue);
-    gpu::prepare<Wide>(queue);
+    if (others && !by_records_) gpu::prepare<Wide>(queue);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -103,18 +149,30 @@ class SyncFreeKernel final : public Kernel {
     solver.order = levels.order->template as<I>();
     solver.work = reinterpret_cast<T*>(static_cast<char*>(args.workspace) + ticket_bytes());
     solver.zeros = zeros_.counter();
-    solver.entry_lanes_log2 = lanes_.entries_log2;
     solver.column_lanes_log2 = lanes_.columns_log2;
-    solver.nap = sync_free_tuning::gate_nap;
     unsigned* ticket = static_cast<unsigned*>(args.workspace);
     const I* gates = gates_.as<I>();
     for (const SyncFreeRun& run : runs_) {
-      if (run.chain) {
-        gpu::launch(queue, 1, Chain::threads, 0, Chain{solver, places_.as<I>(), run.first, run.end});
-        continue;
-      }
-      gpu::launch(queue, gpu::blocks_for(groups_of(run) * tiles(), Wide::warps), Wide::threads, 0,
-                  Wide{solver, gates, run.first, run.end, ticket++, static_cast<int>(tiles())});
+      solver.entry_lanes_log2 = lanes_log2_of(run) - lanes_.columns_log2;
+      solver.nap = run.chain ? sync_free_tuning::chain_nap : 0;
+      if (run.chain)
+        gpu::launch(queue, 1, Chain::threads, 0, Chain{solver, places_.as<I>(), gates, run.first, run.end});
+      else if (by_records_)
+        with_row_kernel<T, I, O>(variant_, [&]<class Rows>(Rows rows) {
+          rows.A = solver.A;
+          rows.operands = solver.operands;
+          rows.records = records_.as<Record<I, O>>();
+          rows.work = solver.work;
+          rows.zeros = solver.zeros;
+          rows.gates = variant_.gated ? gates : nullptr;
+          rows.first_position = run.first;
+          rows.end_position = run.end;
+          rows.ticket = ticket++;
+          gpu::launch(queue, gpu::blocks_for(groups_of(run), Rows::warps), Rows::threads, 0, rows);
+        });
+      else
+        gpu::launch(queue, gpu::blocks_for(groups_of(run) * tiles(), Wide::warps), Wide::threads, 0,
+                    Wide{solver, gates, run.first, run.end, ticket++, static_cast<int>(tiles())});
       gates += groups_of(run);
     }
   }
@@ -136,16 +194,23 @@ class SyncFreeKernel final : public Kernel {
     info.add("rows_a_level", static_cast<double>(rows_) / static_cast<double>(std::max<int64_t>(1, levels.count)));
     info.add("launches", static_cast<int64_t>(runs_.size()));
     info.add("chained_rows", chained);
-    info.add("lanes_a_row", int64_t{1} << lanes_.log2());
-    info.add("plan_bytes", static_cast<int64_t>(triangle_.bytes() + gates_.bytes() + places_.bytes()));
+    info.add("lanes_a_row", int64_t{1} << (by_records_ ? variant_.lanes_log2 : lanes_.log2()));
+    info.add("plan_bytes",
+             static_cast<int64_t>(triangle_.bytes() + gates_.bytes() + places_.bytes() + records_.bytes()));
   }
 
  private:
   using Wide = SolveSyncFree<T, I, O>;
   using Chain = SolveChain<T, I, O>;
 
-  int rows_a_warp() const { return 32 >> lanes_.log2(); }
-  int64_t groups_of(const SyncFreeRun& run) const { return (run.end - run.first + rows_a_warp() - 1) / rows_a_warp(); }
+  int lanes_log2_of(const SyncFreeRun& run) const {
+    if (run.chain) return std::min(sync_free_tuning::chain_lanes_log2, lanes_.log2());  // one right-hand side
+    return by_records_ ? variant_.lanes_log2 : lanes_.log2();
+  }
+  int rows_a_warp(const SyncFreeRun& run) const { return 32 >> lanes_log2_of(run); }
+  int64_t groups_of(const SyncFreeRun& run) const {
+    return (run.end - run.first + rows_a_warp(run) - 1) / rows_a_warp(run);
+  }
   int64_t tiles() const { return (vectors_ + (int64_t{1} << lanes_.columns_log2) - 1) >> lanes_.columns_log2; }
   /// Tickets lie at the beginning of the workspace.
   size_t ticket_bytes() const { return (runs_.size() * sizeof(unsigned) + 255) / 256 * 256; }
@@ -153,8 +218,10 @@ class SyncFreeKernel final : public Kernel {
   PlannedTriangle<I, O> triangle_;
   Lanes lanes_;
   int64_t rows_, vectors_;
+  bool by_records_;  // by SolveRows
+  RowVariant variant_;
   std::vector<SyncFreeRun> runs_;
-  Buffer gates_, places_;
+  Buffer gates_, places_, records_;
   gpu::ZeroRows zeros_;
 };
 

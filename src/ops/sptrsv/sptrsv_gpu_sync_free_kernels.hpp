@@ -84,8 +84,9 @@ struct RowSolver {
     const T alpha = operands.alpha.get();
     const bool trivial = gpu::is_zero(alpha);  // reads nothing, and waits for nothing
     const Span<O> span = valid ? span_of(A, row) : Span<O>{};
-    const O end = wanted && !trivial ? span.to : 0;
-    O next = span.from + static_cast<O>(e);
+    // Entries far from the diagonal first: their rows are solved first.
+    const O count = wanted && !trivial ? static_cast<O>(span.to - span.from) : O{0};
+    O next = static_cast<O>(e);
 
     T right{}, diagonal{};
     if (writes) {
@@ -103,8 +104,9 @@ struct RowSolver {
       I columns[batch];
 #pragma unroll
       for (int u = 0; u < batch; ++u) {
-        const O place = next + static_cast<O>(u << entry_lanes_log2);
-        if (place < end) {
+        const O k = next + static_cast<O>(u << entry_lanes_log2);
+        if (k < count) {
+          const O place = A.lower ? static_cast<O>(span.from + k) : static_cast<O>(span.to - 1 - k);
           columns[u] = gpu::load_constant(A.indices + place) - static_cast<I>(A.base);
           values[u] = A.value(place);
           open |= 1u << u;
@@ -123,18 +125,18 @@ struct RowSolver {
       used = open;
       next += static_cast<O>(batch << entry_lanes_log2);
     };
-    if (next < end) load();
+    if (next < count) load();
     T inverse = A.parted && writes ? reciprocal(diagonal) : T{};
     if (gate >= 0 && !trivial) {
-      const auto* const flag = first_part(work + static_cast<int64_t>(gate) * vectors + (tile << column_lanes_log2));
-      while (absent(gpu::load_fresh(flag)))
+      const typename Exchange::Place flag = exchange.at(gate);
+      while (absent(exchange.look(flag, tile << column_lanes_log2)))
         if (nap != 0) gpu::pause(nap);
     }
 
     const uint32_t mine = (lanes == 32 ? ~0u : ((1u << lanes) - 1) << (lane & ~(lanes - 1)));
     bool done = !valid;
     while (gpu::ballot32(!done) != 0) {
-      if (open == 0 && next < end) load();
+      if (open == 0 && next < count) load();
 #pragma unroll
       for (int u = 0; u < batch; ++u)
         if ((open >> u & 1u) != 0) known[u] = exchange.look(places[u], column);
@@ -147,7 +149,7 @@ struct RowSolver {
           if ((used >> u & 1u) != 0) sum = gpu::multiply_add(values[u], known[u], sum);
         used = 0;
       }
-      const uint32_t ready = gpu::ballot32(open == 0 && next >= end);
+      const uint32_t ready = gpu::ballot32(open == 0 && next >= count);
       const bool complete = !done && (ready & mine) == mine;
       if (gpu::ballot32(complete) == 0) continue;
       T total = sum, whole = diagonal;
@@ -167,16 +169,6 @@ struct RowSolver {
       operands.x[row * operands.x_row + column * operands.x_column] = x;
       if (column == 0 && gpu::is_zero(whole)) zeros->note(row);
     }
-  }
-
- private:
-  template <class R>
-  __device__ static const R* first_part(const R* place) {
-    return place;
-  }
-  template <class R>
-  __device__ static const R* first_part(const gpu::Complex<R>* place) {
-    return &place->re;
   }
 };
 
@@ -220,9 +212,10 @@ struct SolveSyncFree {
 /// before are waited for in shared memory, a tenth of the way to the second-level cache.
 template <class T, class I, class O>
 struct SolveChain {
-  static constexpr int threads = 1024, warps = threads / 32, segment = 1024;
+  static constexpr int threads = 512, warps = threads / 32, segment = 1024;
   RowSolver<T, I, O> solver;
   const I* places;  // of rows in the order
+  const I* gates;
   int64_t first_position, end_position;
 
   __device__ void operator()() const {
@@ -239,7 +232,7 @@ struct SolveChain {
       const int64_t known_from = begin - segment < first_position ? first_position : begin - segment;
       const InBlock exchange{solver.work, places, parts[now], parts[before], begin, known_from};
       for (int64_t first = begin + warp * each; first < end; first += warps * each)
-        solver.solve(first, end, 0, I{-1}, exchange);
+        solver.solve(first, end, 0, gates[(first - first_position) / each], exchange);
       __syncthreads();
       now = after;
     }

@@ -1,0 +1,127 @@
+// Kernel of gpu_sync_free for one right-hand side and parted rows: what RowSolver does in the fewest instructions, since
+// warps that wait take turns at issuing them (Liu et al., "A synchronization-free algorithm for parallel sparse
+// triangular solves", Euro-Par 2016, section 3).
+#pragma once
+
+#include "sptrsv_gpu_kernels.hpp"
+
+namespace kkc::sptrsv::gpu_parts {
+
+/// What a position of the order stands for, in one load.
+template <class I, class O>
+struct alignas(16) Record {
+  I row;
+  O from, count, diagonal;  // from: the entry farthest from the diagonal
+};
+
+template <class T, class I, class O>
+struct SetRecords {
+  static constexpr int threads = 256;
+  Triangle<T, I, O> A;
+  const I* order;
+  Record<I, O>* records;
+
+  __device__ void operator()() const {
+    const int64_t p = int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (p >= A.rows) return;
+    const I row = order[p];
+    const Span<O> span = span_of(A, row);
+    records[p] = {row, A.lower ? span.from : static_cast<O>(span.to - 1), static_cast<O>(span.to - span.from),
+                  span.diagonal};
+  }
+};
+
+/// A row for `1 << lanes_log2` lanes, each of which has `batch` entries under way and adds them up in their order: the
+/// same bits in every run. Blocks take tickets, as SolveSyncFree's do.
+template <class T, class I, class O, int lanes_log2, int batch>
+struct SolveRows {
+  static constexpr int threads = 128, warps = threads / 32, lanes = 1 << lanes_log2, each = 32 >> lanes_log2;
+  static constexpr int blocks_per_sm = sizeof(T) > 8 || sizeof(O) > 4 ? 8 : batch > 2 ? 10 : 12;
+  Triangle<T, I, O> A;  // parted
+  Operands<T> operands;
+  const Record<I, O>* records;
+  T* work;  // [rows], ones at first
+  gpu::Zeros* zeros;
+  const I* gates;  // or null
+  int64_t first_position, end_position;
+  unsigned* ticket;  // ~0 at first
+
+  __device__ void operator()() const {
+    __shared__ unsigned shared_ticket;
+    if (threadIdx.x == 0) shared_ticket = atomicAdd(ticket, 1u) + 1u;
+    __syncthreads();
+    const int64_t group = static_cast<int64_t>(shared_ticket) * warps + threadIdx.x / 32;
+    const int lane = static_cast<int>(threadIdx.x) & 31, e = lane & (lanes - 1);
+    const int64_t first = first_position + group * each, position = first + (lane >> lanes_log2);
+    if (first >= end_position) return;
+    const bool valid = position < end_position, writes = valid && e == 0;
+    const T alpha = operands.alpha.get();
+    const bool trivial = gpu::is_zero(alpha);  // reads nothing, and waits for nothing
+    const Record<I, O> record = valid ? records[position] : Record<I, O>{};
+    const I gate = gates != nullptr && !trivial ? gates[group] : I{-1};
+    const O count = trivial ? O{0} : record.count;
+
+    I columns[batch];
+    T values[batch], sum{};
+    O next = static_cast<O>(e);
+    int have = 0, taken = 0;
+    const auto load = [&] {
+      have = taken = 0;
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        if (next < count) {
+          const O place = A.lower ? static_cast<O>(record.from + next) : static_cast<O>(record.from - next);
+          columns[u] = gpu::load_constant(A.indices + place) - static_cast<I>(A.base);
+          values[u] = A.value(place);
+          have = u + 1;
+          next += static_cast<O>(lanes);
+        }
+      }
+    };
+    load();
+    T right{}, inverse = one<T>();
+    bool zero = false;
+    if (writes && !trivial) {
+      right = gpu::multiply(alpha, operands.b[record.row * operands.b_row]);
+      if (!A.unit) {
+        const T diagonal = A.value(record.diagonal);
+        zero = gpu::is_zero(diagonal);
+        inverse = reciprocal(diagonal);
+      }
+    }
+    if (gate >= 0)
+      while (absent(gpu::load_fresh(work + gate))) {
+      }
+
+    constexpr uint32_t starts = lanes == 1 ? ~0u : lanes == 2 ? 0x55555555u : lanes == 4 ? 0x11111111u
+                              : lanes == 8 ? 0x01010101u : lanes == 16 ? 0x00010001u : 1u;
+    uint32_t finished = 0;  // first lanes of rows
+    while (finished != starts) {
+      T known[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (u >= taken && u < have) known[u] = gpu::load_fresh(work + columns[u]);
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (u == taken && u < have && !absent(known[u])) {
+          sum = gpu::multiply_add(values[u], known[u], sum);
+          ++taken;
+        }
+      if (taken == have && next < count) load();
+      uint32_t full = gpu::ballot32(taken == have);
+#pragma unroll
+      for (int by = 1; by < lanes; by <<= 1) full &= full >> by;
+      const uint32_t now = full & starts & ~finished;
+      if (now == 0) continue;
+      finished |= now;
+      const T total = gpu::subgroup_sum(sum, lanes);
+      if (!writes || (now >> lane & 1u) == 0) continue;
+      const T x = gpu::multiply(subtract(right, total), inverse);
+      publish(work + record.row, x);
+      operands.x[record.row * operands.x_row] = x;
+      if (zero) zeros->note(record.row);
+    }
+  }
+};
+
+}  // namespace kkc::sptrsv::gpu_parts
