@@ -1,5 +1,9 @@
-// levels, GPUs: the host's pass over a copy of the pattern.
+// levels, GPUs whose running blocks may make no progress while others wait: the host's pass over a copy of the
+// pattern.
 #pragma once
+
+#include <algorithm>
+#include <vector>
 
 #include "core/dispatch.hpp"
 #include "ops/levels/levels_by_rows.hpp"
@@ -35,6 +39,14 @@ void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
   levels.count = find_row_levels(A, desc.uplo, desc.transposed, diagonal.data(), found.parted, level.data());
   levels.starts = sort_by_level(level.data(), n, levels.count, order.data());
   levels.order = sent(queue, desc, order);
+  levels.device_starts = sent(queue, desc, std::vector<I>(levels.starts.begin(), levels.starts.end()));
+  double entries = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto u = static_cast<size_t>(i);
+    entries += desc.uplo == Uplo::lower ? static_cast<double>(diagonal_place(diagonal[u]) + A.base - offsets[u])
+                                        : static_cast<double>(offsets[u + 1] - A.base - behind_diagonal(diagonal[u]));
+  }
+  levels.entries_a_row = entries / static_cast<double>(std::max<int64_t>(1, n));
   levels.diagonal = sent(queue, desc, diagonal);
   queue.synchronize();
 }

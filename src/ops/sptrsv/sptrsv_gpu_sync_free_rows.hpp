@@ -1,5 +1,5 @@
-// Kernel of gpu_sync_free for one right-hand side and parted rows: what RowSolver does in the fewest instructions, since
-// warps that wait take turns at issuing them (Liu et al., "A synchronization-free algorithm for parallel sparse
+// Kernel of gpu_sync_free for one right-hand side and parted rows: what RowSolver does in the fewest instructions,
+// since warps that wait take turns at issuing them (Liu et al., "A synchronization-free algorithm for parallel sparse
 // triangular solves", Euro-Par 2016, section 3).
 #pragma once
 
