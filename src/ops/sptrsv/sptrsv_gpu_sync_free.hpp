@@ -117,9 +117,10 @@ class SyncFreeKernel final : public Kernel {
     gates_ = device_array<I>(desc, groups);
     I* gates = gates_.as<I>();
     for (const SyncFreeRun& run : runs_) {
+      const int distance = run.chain || variant_.gated ? sync_free_tuning::gate_distance : INT32_MAX;  // none
       gpu::launch_over(queue, groups_of(run),
                        SetGates<I>{order, levels.device_starts->template as<I>(), levels.count, run.first,
-                                   groups_of(run), rows_a_warp(run), sync_free_tuning::gate_distance, gates});
+                                   groups_of(run), rows_a_warp(run), distance, gates});
       gates += groups_of(run);
     }
     if (chains) {
