@@ -130,9 +130,9 @@ class SyncFreeKernel final : public Kernel {
     }
     if (others && by_records_) {
       records_ = device_array<Record<I, O>>(desc, rows_);
-      gpu::launch_over(queue, rows_,
-                       SetRecords<T, I, O>{triangle_.template with_values<T>(desc.A), order,
-                                           records_.as<Record<I, O>>()});
+      gpu::launch_over(
+          queue, rows_,
+          SetRecords<T, I, O>{triangle_.template with_values<T>(desc.A), order, records_.as<Record<I, O>>()});
       with_row_kernel<T, I, O>(variant_, [&]<class Rows>(Rows) { gpu::prepare<Rows>(queue); });
     }
     gpu::prepare<Fill>(queue);

@@ -93,8 +93,12 @@ struct SolveRows {
       while (absent(gpu::load_fresh(work + gate))) {
       }
 
-    constexpr uint32_t starts = lanes == 1 ? ~0u : lanes == 2 ? 0x55555555u : lanes == 4 ? 0x11111111u
-                              : lanes == 8 ? 0x01010101u : lanes == 16 ? 0x00010001u : 1u;
+    constexpr uint32_t starts = lanes == 1    ? ~0u
+                                : lanes == 2  ? 0x55555555u
+                                : lanes == 4  ? 0x11111111u
+                                : lanes == 8  ? 0x01010101u
+                                : lanes == 16 ? 0x00010001u
+                                              : 1u;
     uint32_t finished = 0;  // first lanes of rows
     while (finished != starts) {
       T known[batch];
