@@ -193,6 +193,44 @@ TEST_CASE("ilu, ic: zero pivots and numbers that are not finite are told with th
     }
 }
 
+TEST_CASE("ilu: a row longer than what a GPU's blocks hold is factored all the same", "[ilu]") {
+  // The diagonal d and a dense last row a: L is a / d, the last pivot stays. Levels of fill add nothing.
+  constexpr int64_t n = 30000;
+  HostCsr<double> A;
+  A.rows = A.cols = n;
+  A.offsets.push_back(0);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = i + 1 < n ? i : 0; j <= i; ++j) {
+      A.indices.push_back(j);
+      A.values.push_back(i == j ? 2.0 + static_cast<double>(i % 3) : 0.5);
+    }
+    A.offsets.push_back(static_cast<int64_t>(A.indices.size()));
+  }
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<double>(visit.device, "ilu")) continue;
+    const Context ctx(visit.device, visit.options);
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    for (const char* options : {"{}", R"({"level": 1})"}) {
+      INFO(name(visit.device) << ' ' << visit.options << ' ' << options);
+      Plan plan;
+      Matrix F;
+      ok(plan_factors(Form::lu, ctx, A_device, options, plan.out()));
+      ok(kkc_plan_create_output(plan, F.out()));
+      REQUIRE(outcome(Form::lu, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+      const HostCsr<double> factors = download<double>(ctx, F);
+      REQUIRE(factors.nnz() == A.nnz());
+      int64_t wrong = 0;
+      for (int64_t k = 0; k < A.nnz(); ++k) {
+        const auto p = static_cast<size_t>(k);
+        const bool below = k >= n - 1 && A.indices[p] < n - 1;
+        const double expected = below ? 0.5 / (2.0 + static_cast<double>(A.indices[p] % 3)) : A.values[p];
+        wrong += std::abs(factors.values[p] - expected) > 1e-14 ? 1 : 0;
+      }
+      CHECK(wrong == 0);
+    }
+  }
+}
+
 TEST_CASE("ilu: complex pivots keep their phase when they are boosted", "[ilu]") {
   using T = std::complex<double>;
   for (const Visit& visit : visits()) {

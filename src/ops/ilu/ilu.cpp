@@ -124,14 +124,20 @@ std::shared_ptr<Plan> make_plan(std::shared_ptr<Context> context, std::unique_pt
   const bool add_missing = options.choice("missing_diagonal", {"refuse", "add"}) == "add";
   Queue& queue = context->queue();
   require_factorable(A, parsed, queue, function);
-  static_cast<void>(checked_row_stats(*context, a, "A"));
+  const RowStats rows = checked_row_stats(*context, a, "A");
 
-  Desc desc{form, a, {}, state->pivots, context->memory()};
+  Desc desc{form, a, {}, rows.longest + 1, state->pivots, context->memory()};
   desc.A.values = nullptr;
   const auto& symbolic = only_implementation<ilu_pattern::Implementation>(queue, "ilu_pattern");
   queue.run([&] {
     desc.factors = symbolic.make({desc.A, state->level, form == Form::cholesky, add_missing, context->memory()}, queue);
   });
+  if (state->level > 0 && a.rows > 0) {
+    const FactorPattern& found = desc.factors;
+    const CsrRef filled{a.pair, a.scalar, 0, a.rows, a.cols, found.nnz, found.offsets->data(), found.indices->data(),
+                        nullptr};
+    desc.longest_row = checked_row_stats(*context, filled, "the factors").longest;
+  }
 
   PassedOver passed_over;
   const char* const operation = state->operation();

@@ -34,6 +34,7 @@ struct Desc {
   Form form;
   CsrRef A;  // values may be null
   FactorPattern factors;
+  int64_t longest_row;  // no row of the factors has more entries
   PivotRule pivots;
   std::shared_ptr<const Memory> memory;  // for plan data
 };

@@ -12,33 +12,9 @@ namespace gpu_parts {
 inline constexpr size_t most_shared = 96 << 10;  // of a block
 inline constexpr int most_warps = 8;
 
-/// The most entries in a row of the factors, from counts that the host reads.
-template <class O>
-struct LongestRow {
-  static constexpr int threads = 256;
-  const O* offsets;
-  int64_t rows;
-  unsigned long long* longest;
-
-  __device__ void operator()() const {
-    unsigned long long own = 0;
-    for (int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x; i < rows; i += int64_t{gridDim.x} * threads)
-      own = max(own, static_cast<unsigned long long>(offsets[i + 1] - offsets[i]));
-    if (own > 0) atomicMax(longest, own);
-  }
-};
-
-template <class O>
-int64_t longest_row(const Desc& desc, Queue& queue) {
-  const Buffer longest(desc.memory, Space::device, sizeof(unsigned long long));
-  unsigned long long found = 0;
-  queue.copy(longest.data(), &found, sizeof found);
-  const LongestRow<O> functor{desc.factors.offsets->template as<O>(), desc.A.rows, longest.as<unsigned long long>()};
-  const unsigned most = 8 * static_cast<unsigned>(queue.concurrency());
-  gpu::launch(queue, std::min(gpu::blocks_for(desc.A.rows, functor.threads), most), functor.threads, 0, functor);
-  queue.copy(&found, longest.data(), sizeof found);
-  queue.synchronize();
-  return static_cast<int64_t>(found);
+/// Of shared memory, for a row of the factors.
+constexpr size_t row_bytes(int64_t entries, size_t entry_bytes) {
+  return static_cast<size_t>((entries + 1) / 2 * 2) * entry_bytes;
 }
 
 template <class E, Form form, class I, class O>
@@ -58,13 +34,10 @@ class SyncFreeKernel final : public Kernel {
                          desc.factors.indices->data(),
                          nullptr};
     levels_ = levels::find(queue, {pattern, Uplo::lower, false, desc.memory});
-    room_ = static_cast<int32_t>((longest_row<O>(desc, queue) + 1) / 2 * 2);
-    const size_t row_bytes = static_cast<size_t>(room_) * (sizeof(E) + sizeof(I));
-    require(row_bytes <= most_shared, KKC_STATUS_NOT_SUPPORTED,
-            "implementation \"gpu_sync_free\" takes rows of at most ", most_shared / (sizeof(E) + sizeof(I)),
-            " entries, the factors have one of ", room_);
-    warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(row_bytes, 1), 1, most_warps));
-    shared_bytes_ = row_bytes * static_cast<size_t>(warps_);
+    room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
+    const size_t bytes = row_bytes(desc.longest_row, sizeof(E) + sizeof(I));
+    warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(bytes, 1), 1, most_warps));
+    shared_bytes_ = bytes * static_cast<size_t>(warps_);
     queue.copy(found_.data(), &none_found, sizeof none_found);
     queue.synchronize();
     gpu::prepare<Begin>(queue);
@@ -138,7 +111,14 @@ std::unique_ptr<Kernel> make_sync_free(const Desc& desc, Queue& queue) {
   return kernel;
 }
 
-inline std::string sync_free_unsupported(const Desc& desc) { return desc.A.rows == 0 ? "there are no rows" : ""; }
+inline std::string sync_free_unsupported(const Desc& desc) {
+  if (desc.A.rows == 0) return "there are no rows";
+  const size_t entry_bytes = size_of(desc.A.scalar) + ordinal_size(desc.A.pair);
+  if (row_bytes(desc.longest_row, entry_bytes) > most_shared)
+    return cat("takes rows of at most ", most_shared / entry_bytes, " entries, the factors may have one of ",
+               desc.longest_row);
+  return {};
+}
 
 }  // namespace gpu_parts
 }  // namespace kkc::ilu

@@ -178,6 +178,7 @@ std::string unsupported(const Desc& desc) {
   if (library == nullptr) return reason;
   if (!library->solves_triangles())
     return "this libcusparse.so.12 lacks cusparseSpSV_updateMatrix or cusparseSpSM_updateMatrix";
+  if (desc.A.nnz == 0) return "cuSPARSE refuses new values of a matrix without entries";
   if (!desc.values_kept) return "cuSPARSE's analysis copies the values: needs values = kept";
   if (desc.A.pair == IndexPair::i32_64) return "cuSPARSE takes no 64-bit offsets with 32-bit columns";
   if (desc.device_scalars) return "cuSPARSE reads A and b even when a coefficient on the device is 0";
