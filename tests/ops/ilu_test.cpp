@@ -198,7 +198,7 @@ TEST_CASE("ilu: a row longer than what a GPU's blocks hold is factored all the s
   constexpr int64_t n = 30000;
   HostCsr<double> A;
   A.rows = A.cols = n;
-  A.offsets.push_back(0);
+  A.offsets.assign(1, 0);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = i + 1 < n ? i : 0; j <= i; ++j) {
       A.indices.push_back(j);
