@@ -679,8 +679,8 @@ KKC_API kkc_status_t kkc_ilut_plan(kkc_context_t *ctx, const kkc_matrix_t *A, co
                                    kkc_plan_t **plan);
 
 /* New matrices L (strictly lower; its unit diagonal is not stored) and U (upper with its diagonal) for any A of the
- * planned pattern and types: rows ascend strictly, base 0, A's types. Both belong to the caller. Allocates; blocks. Zero
- * pivots and entries that are not finite as for kkc_ilu_execute; no matrix is made then. The same bits run to run.
+ * planned pattern and types: rows ascend strictly, base 0, A's types. Both belong to the caller. Allocates; blocks.
+ * Zero pivots and entries that are not finite as for kkc_ilu_execute; no matrix is made then. The same bits run to run.
  * Since 0.1.0. */
 KKC_API kkc_status_t kkc_ilut_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t **L, kkc_matrix_t **U);
 
