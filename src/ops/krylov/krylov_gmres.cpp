@@ -4,6 +4,7 @@
 // residual.
 #include <cmath>
 #include <complex>
+#include <limits>
 
 #include "krylov_solve.hpp"
 
@@ -15,8 +16,10 @@ using Complex = std::complex<double>;
 /// The least-squares problem of one cycle: Hessenberg columns, made triangular by Givens rotations as they come.
 class LeastSquares {
  public:
-  LeastSquares(int64_t most, double norm)
+  /// resolution: of the element type; what is left of a column below that is rounding.
+  LeastSquares(int64_t most, double norm, double resolution)
       : most_(static_cast<size_t>(most)),
+        resolution_(resolution),
         triangle_((most_ + 1) * most_),
         cosines_(most_),
         sines_(most_),
@@ -27,13 +30,19 @@ class LeastSquares {
   /// Column j = count(), j + 2 numbers; returns the residual's norm with it.
   double append(const Number* column) {
     Complex* const h = &triangle_[count_ * (most_ + 1)];
-    for (size_t i = 0; i <= count_ + 1; ++i) h[i] = {column[i].re, column[i].im};
+    double squares = 0;
+    for (size_t i = 0; i <= count_ + 1; ++i) {
+      h[i] = {column[i].re, column[i].im};
+      squares += std::norm(h[i]);
+    }
     for (size_t i = 0; i < count_; ++i) rotate(i, h[i], h[i + 1]);
     const double length = std::hypot(std::abs(h[count_]), std::abs(h[count_ + 1]));
     // A column of zeros takes nothing off the residual.
-    cosines_[count_] = length == 0 ? Complex(0) : h[count_] / length;
-    sines_[count_] = length == 0 ? Complex(1) : h[count_ + 1] / length;
-    singular_ = singular_ || length == 0;
+    const bool zeros = length <= 8 * resolution_ * std::sqrt(squares);
+    if (zeros) h[count_] = h[count_ + 1] = 0;
+    cosines_[count_] = zeros ? Complex(0) : h[count_] / length;
+    sines_[count_] = zeros ? Complex(1) : h[count_ + 1] / length;
+    singular_ = singular_ || zeros;
     rotate(count_, h[count_], h[count_ + 1]);
     g_[count_ + 1] = 0;
     rotate(count_, g_[count_], g_[count_ + 1]);
@@ -65,6 +74,7 @@ class LeastSquares {
   }
 
   size_t most_, count_ = 0;
+  double resolution_;
   bool singular_ = false;
   std::vector<Complex> triangle_, cosines_, sines_, g_;
 };
@@ -87,7 +97,9 @@ End Solver::gmres() {
     if (ends_at_start(end)) return end;
     queue_.run([&] { step(Step::gmres_next); });
 
-    LeastSquares problem(m, progress_.norm);
+    const bool narrow = state_.scalar == Scalar::f32 || state_.scalar == Scalar::c64;
+    LeastSquares problem(m, progress_.norm,
+                         narrow ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon());
     double norm = progress_.norm;
     bool finite = true, goes_on = true;
     for (int64_t j = 0; j < m && issued_ < settings_.max_iterations && goes_on;) {
