@@ -137,6 +137,40 @@ TEMPLATE_TEST_CASE("spmv: every implementation on more work than one thread gets
   }
 }
 
+TEMPLATE_TEST_CASE("spmv: long rows whose columns jump, of an x that no inner cache holds", "[spmv]", float, double) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "spmv")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    const int64_t rows = 3000, cols = 150000;
+    HostCsr<T> A;
+    A.rows = rows;
+    A.cols = cols;
+    A.offsets = {0};
+    for (int64_t row = 0; row < rows; ++row) {
+      // Lengths of all remainders, about 32 on average.
+      for (int64_t k = random_int(random, 15, 49); k > 0; --k) A.indices.push_back(random_int(random, 0, cols - 1));
+      A.offsets.push_back(static_cast<int64_t>(A.indices.size()));
+    }
+    A.values = random_vector<T>(random, A.nnz());
+    for (const std::string& implementation : implementations(visit.device, "spmv"))
+      for (const T beta : {T(0), T(0.5)})
+        for (const Lie lie : {Lie::vector, Lie::strided_vector}) {
+          SpmvCase<T> c;
+          c.implementation = implementation;
+          c.base = static_cast<int32_t>(random() % 2);
+          c.alpha = T(1.5);
+          c.beta = beta;
+          c.x_lie = c.y_lie = lie;
+          c.values_kept = implementation.find("kept") != std::string::npos;
+          INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << c.text());
+          const auto wrong = run_case(ctx, c, A, random);
+          if (wrong) REQUIRE(*wrong == "");
+        }
+  }
+}
+
 TEST_CASE("spmv: a row that several threads share", "[spmv]") {
   using T = double;
   constexpr int64_t length = 60000;

@@ -22,6 +22,7 @@ class BalancedKernel final : public Kernel {
     turns_ = SharedParts(parts, parts_for(A, queue));
     pieces_.resize(static_cast<size_t>(parts));
     shared_rows_ = shared_rows(A, cuts_);
+    gathers_ = A.nnz >= 24 * A.rows && columns_jump(A);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -31,6 +32,14 @@ class BalancedKernel final : public Kernel {
     const int64_t x_stride = args.x.strides[0], y_stride = args.y.strides[0];
     const S* x = based(vector_of<S>(args.x, 0), A.base, A.nnz, x_stride);
     S* y = vector_of<S>(args.y, 0);
+    if constexpr (is_real<S> && simd_bytes >= 64) {
+      if (x_stride == 1 && y_stride == 1 && gathers_ && update.overwrite)
+        return multiply<To::contiguous>(
+            queue, A, update, y,
+            1, [x](const S* values, const I* indices, int64_t p, int64_t end) __attribute__((always_inline)) {
+              return row_product::gathered_row(values + p, indices + p, x, end - p);
+            });
+    }
     if constexpr (is_real<S>) {
       const auto row_times_x = [x](const S* values, const I* indices, int64_t p, int64_t end)
           __attribute__((always_inline)) {
@@ -100,7 +109,7 @@ class BalancedKernel final : public Kernel {
     }
   }
 
-  bool conjugate_;
+  bool conjugate_, gathers_;
   std::vector<Cut> cuts_;
   SharedParts turns_;
   std::vector<Piece> pieces_;
