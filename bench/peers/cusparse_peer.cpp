@@ -7,6 +7,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "cusparse_factors.hpp"
 #include "cusparse_reorder.hpp"
 #include "cusparse_solve.hpp"
 #include "cusparse_spgemm.hpp"
@@ -302,6 +303,7 @@ class CuSparse final : public Peer {
     return list;
   }
   std::vector<Entrant> sptrsv(const SptrsvProblem& p) override { return cusparse_solve::sptrsv(p); }
+  std::vector<TwoPhases> factors(const FactorProblem& p) override { return cusparse_factors::factors(p); }
   std::vector<Entrant> transpose(const ReorderProblem& p) override { return cusparse_reorder::transpose(p); }
   std::vector<Entrant> sort_rows(const ReorderProblem& p) override { return cusparse_reorder::sort_rows(p); }
   std::vector<Entrant> coo_to_csr(const ReorderProblem& p) override { return cusparse_reorder::coo_to_csr(p); }
