@@ -25,6 +25,23 @@ void PlannedMatrix::check(const Matrix& A, Queue& queue, const char* argument) c
          " has another pattern than the one planned (its offsets or indices changed)");
 }
 
+void require_as_planned(const View& view, const DenseRef& planned, Queue& queue, const char* argument) {
+  require_usable(view, queue, argument);
+  const DenseRef& is = view.ref();
+  bool same = is.rank == planned.rank;
+  for (int i = 0; same && i < is.rank; ++i) same = is.extents[i] == planned.extents[i];
+  if (!same) fail(KKC_STATUS_SIZE_MISMATCH, argument, " is ", view.shape(), ", expected the shape planned");
+  if (is.scalar != planned.scalar)
+    fail(KKC_STATUS_TYPE_MISMATCH, argument, " holds ", name(is.scalar), ", expected ", name(planned.scalar),
+         ", as planned");
+  for (int i = 0; i < is.rank; ++i)
+    if (is.strides[i] != planned.strides[i] && is.extents[i] > 1)
+      fail(KKC_STATUS_SIZE_MISMATCH, argument, " has stride ", is.strides[i], " in dimension ", i, ", expected ",
+           planned.strides[i], ", as planned");
+  require_data(view, argument);
+  require_alignment(is.data, is.scalar, queue, argument);
+}
+
 void require_alignment(const void* data, Scalar scalar, const Queue& queue, const char* argument) {
   if (reinterpret_cast<uintptr_t>(data) % alignment_of(scalar, queue.device()) != 0)
     fail(KKC_STATUS_INVALID_ARGUMENT, argument, " lies at ", data, ", expected a multiple of ", size_of(scalar),

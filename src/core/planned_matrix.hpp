@@ -1,7 +1,8 @@
-// What a plan remembers of an input matrix, and the comparison at each execute.
+// What a plan remembers of an input, and the comparison at each execute.
 #pragma once
 
 #include "matrix.hpp"
+#include "view.hpp"
 
 namespace kkc {
 
@@ -21,6 +22,10 @@ class PlannedMatrix {
   bool checked_ = false;
   uint64_t fingerprint_ = 0;
 };
+
+/// Refuses a view of another device, shape, type or other strides than `planned`, or one without data; `argument` is
+/// its name in the sentence.
+void require_as_planned(const View& view, const DenseRef& planned, Queue& queue, const char* argument);
 
 /// Kernels of GPUs load complex numbers whole; hosts need the alignment of their parts only.
 void require_alignment(const void* data, Scalar scalar, const Queue& queue, const char* argument);

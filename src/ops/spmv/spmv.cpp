@@ -165,35 +165,14 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix
   return std::make_shared<Plan>(std::move(context), std::move(state), std::move(passed_over), seconds_since(start));
 }
 
-namespace {
-
-void check_vector(const View& v, const DenseRef& planned, Queue& queue, const char* argument) {
-  require_usable(v, queue, argument);
-  const DenseRef& is = v.ref();
-  bool same = is.rank == planned.rank;
-  for (int i = 0; same && i < is.rank; ++i) same = is.extents[i] == planned.extents[i];
-  if (!same) fail(KKC_STATUS_SIZE_MISMATCH, argument, " is ", v.shape(), ", expected the shape planned");
-  if (is.scalar != planned.scalar)
-    fail(KKC_STATUS_TYPE_MISMATCH, argument, " holds ", name(is.scalar), ", expected ", name(planned.scalar),
-         ", as planned");
-  for (int i = 0; i < is.rank; ++i)
-    if (is.strides[i] != planned.strides[i] && is.extents[i] > 1)
-      fail(KKC_STATUS_SIZE_MISMATCH, argument, " has stride ", is.strides[i], " in dimension ", i, ", expected ",
-           planned.strides[i], ", as planned");
-  require_data(v, argument);
-  require_alignment(is.data, is.scalar, queue, argument);
-}
-
-}  // namespace
-
 void execute(Plan& plan, const void* alpha, const Matrix& A, const View& x, const void* beta, View& y) {
   State& state = plan.as<State>();
   Queue& queue = plan.context().queue();
   require(alpha != nullptr, KKC_STATUS_NULL_POINTER, "alpha is NULL, expected a scalar of the planned type");
   require(beta != nullptr, KKC_STATUS_NULL_POINTER, "beta is NULL, expected a scalar of the planned type");
   state.A.check(A, queue, "A");
-  check_vector(x, state.desc.x, queue, "x");
-  check_vector(y, state.desc.y, queue, "y");
+  require_as_planned(x, state.desc.x, queue, "x");
+  require_as_planned(y, state.desc.y, queue, "y");
   require_output(y, "y");
   require(!overlap(x.ref(), y.ref()), KKC_STATUS_INVALID_ARGUMENT, "x and y overlap, expected separate memory");
   require(!state.desc.values_kept || state.values_set, KKC_STATUS_WRONG_STATE,

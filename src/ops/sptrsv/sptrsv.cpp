@@ -161,34 +161,13 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, Uplo uplo, D
                                 std::chrono::duration<double>(Clock::now() - start).count());
 }
 
-namespace {
-
-void check_vector(const View& v, const DenseRef& planned, Queue& queue, const char* argument) {
-  require_usable(v, queue, argument);
-  const DenseRef& is = v.ref();
-  bool same = is.rank == planned.rank;
-  for (int i = 0; same && i < is.rank; ++i) same = is.extents[i] == planned.extents[i];
-  if (!same) fail(KKC_STATUS_SIZE_MISMATCH, argument, " is ", v.shape(), ", expected the shape planned");
-  if (is.scalar != planned.scalar)
-    fail(KKC_STATUS_TYPE_MISMATCH, argument, " holds ", name(is.scalar), ", expected ", name(planned.scalar),
-         ", as planned");
-  for (int i = 0; i < is.rank; ++i)
-    if (is.strides[i] != planned.strides[i] && is.extents[i] > 1)
-      fail(KKC_STATUS_SIZE_MISMATCH, argument, " has stride ", is.strides[i], " in dimension ", i, ", expected ",
-           planned.strides[i], ", as planned");
-  require_data(v, argument);
-  require_alignment(is.data, is.scalar, queue, argument);
-}
-
-}  // namespace
-
 void execute(Plan& plan, const void* alpha, const Matrix& A, const View& b, View& x) {
   State& state = plan.as<State>();
   Queue& queue = plan.context().queue();
   require(alpha != nullptr, KKC_STATUS_NULL_POINTER, "alpha is NULL, expected a scalar of the planned type");
   state.A.check(A, queue, "A");
-  check_vector(b, state.desc.b, queue, "b");
-  check_vector(x, state.desc.x, queue, "x");
+  require_as_planned(b, state.desc.b, queue, "b");
+  require_as_planned(x, state.desc.x, queue, "x");
   require_output(x, "x");
   require(identical(b.ref(), x.ref()) || !overlap(b.ref(), x.ref()), KKC_STATUS_INVALID_ARGUMENT,
           "b and x overlap, expected the same elements or separate memory");

@@ -174,20 +174,7 @@ void check_view(const View* v, bool in_use, const DenseRef& planned, Queue& queu
     fail(KKC_STATUS_NULL_POINTER, argument, in_use ? " is NULL, expected a view" : " is a view, expected NULL",
          ", as planned");
   if (v == nullptr) return;
-  require_usable(*v, queue, argument);
-  const DenseRef& is = v->ref();
-  bool same = is.rank == planned.rank;
-  for (int i = 0; same && i < is.rank; ++i) same = is.extents[i] == planned.extents[i];
-  if (!same) fail(KKC_STATUS_SIZE_MISMATCH, argument, " is ", v->shape(), ", expected the shape planned");
-  if (is.scalar != planned.scalar)
-    fail(KKC_STATUS_TYPE_MISMATCH, argument, " holds ", name(is.scalar), ", expected ", name(planned.scalar),
-         ", as planned");
-  for (int i = 0; i < is.rank; ++i)
-    if (is.strides[i] != planned.strides[i] && is.extents[i] > 1)
-      fail(KKC_STATUS_SIZE_MISMATCH, argument, " has stride ", is.strides[i], " in dimension ", i, ", expected ",
-           planned.strides[i], ", as planned");
-  require_data(*v, argument);
-  require_alignment(is.data, is.scalar, queue, argument);
+  require_as_planned(*v, planned, queue, argument);
 }
 
 }  // namespace
