@@ -8,17 +8,12 @@
 #include "core/dispatch.hpp"
 #include "core/parts.hpp"
 #include "device/first_launch.hpp"
+#include "device/zero_rows.hpp"
 #include "ops/sptrsv/sptrsv.hpp"
 
 namespace kkc::sptrsv {
 
 namespace reference_parts {
-
-/// Rows with a zero diagonal: the first, and how many.
-struct Zeros {
-  long long first, count;
-};
-inline constexpr Zeros no_zeros{INT64_MAX, 0};
 
 template <class R>
 KOKKOS_INLINE_FUNCTION R conjugated(R v, bool) {
@@ -61,7 +56,7 @@ struct Substitution {
   int64_t b_row, b_vector, x_row, x_vector;
   int64_t rows, vectors;  // 0 vectors: return at once (a launch that only loads the kernel)
   Factor<E> alpha;
-  Zeros* zeros;
+  ZeroRows::Counter* zeros;
   O base;
   bool lower, transposed, conjugate, unit;
 
@@ -100,10 +95,7 @@ struct Substitution {
           if (column != row) to[column * x_row] = minus(to[column * x_row], times(a, value));
         });
     }
-    if (zero_count > 0 && k == 0) {
-      Kokkos::atomic_min(&zeros->first, first_zero);
-      Kokkos::atomic_add(&zeros->count, zero_count);
-    }
+    if (zero_count > 0 && k == 0) zeros->note(first_zero, zero_count);
   }
 
   /// f(column, value) for the triangle's entries of a row.
@@ -116,20 +108,6 @@ struct Substitution {
   }
 };
 
-/// The first row without a diagonal entry.
-template <class I, class O>
-struct FirstMissing {
-  const O* offsets;
-  const I* indices;
-  int32_t base;
-
-  KOKKOS_FUNCTION void operator()(int64_t i, int64_t& first) const {
-    for (int64_t p = offsets[i] - base; p < offsets[i + 1] - base; ++p)
-      if (indices[p] - base == i) return;
-    if (i < first) first = i;
-  }
-};
-
 template <class Dev, class E, class I, class O>
 class ReferenceKernel final : public Kernel {
   using Functor = Substitution<E, I, O>;
@@ -137,12 +115,8 @@ class ReferenceKernel final : public Kernel {
 
  public:
   ReferenceKernel(const Desc& desc, Queue& queue)
-      : op_(desc.op),
-        lower_(desc.uplo == Uplo::lower),
-        unit_(desc.diag == Diag::unit),
-        zeros_(desc.memory, own_space(queue.device()), sizeof(Zeros)) {
-    if (!unit_) refuse_missing(desc, first_missing(queue, desc.A));
-    clear(queue);
+      : op_(desc.op), lower_(desc.uplo == Uplo::lower), unit_(desc.diag == Diag::unit), zeros_(desc.memory, queue) {
+    if (!unit_) refuse_missing(desc, first_without_diagonal<Dev, I, O>(queue, desc.A));
     if constexpr (on_gpu) {
       prepare_kokkos(Dev{});
       const auto turn = first_launches_take_turns();
@@ -157,7 +131,7 @@ class ReferenceKernel final : public Kernel {
            Functor{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), static_cast<const E*>(A.values),
                    static_cast<const E*>(args.b.data), static_cast<E*>(args.x.data), args.b.strides[0],
                    args.b.rank == 2 ? args.b.strides[1] : 0, args.x.strides[0],
-                   args.x.rank == 2 ? args.x.strides[1] : 0, A.rows, vectors, factor<E>(args.alpha), zeros_.as<Zeros>(),
+                   args.x.rank == 2 ? args.x.strides[1] : 0, A.rows, vectors, factor<E>(args.alpha), zeros_.counter(),
                    static_cast<O>(A.base), lower_, transposes(op_), conjugates(op_), unit_});
     if constexpr (!on_gpu) {
       int64_t where = -1, count = 0;
@@ -166,33 +140,10 @@ class ReferenceKernel final : public Kernel {
   }
 
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
-    Zeros found;
-    queue.copy(&found, zeros_.data(), sizeof found);
-    queue.synchronize();
-    if (found.count == 0) return KKC_STATUS_SUCCESS;
-    where = found.first;
-    count = found.count;
-    clear(queue);
-    return KKC_STATUS_ZERO_PIVOT;
+    return zeros_.check(queue, where, count);
   }
 
  private:
-  void clear(Queue& queue) {
-    queue.copy(zeros_.data(), &no_zeros, sizeof no_zeros);
-    queue.synchronize();
-  }
-
-  static int64_t first_missing(Queue& queue, const CsrRef& A) {
-    if (A.rows == 0) return 0;
-    using Policy = Kokkos::RangePolicy<typename Dev::exec, Kokkos::IndexType<int64_t>>;
-    int64_t first = INT64_MAX;
-    Kokkos::parallel_reduce(
-        "kkc sptrsv diagonal", Policy(Dev::space(queue), 0, A.rows),
-        FirstMissing<I, O>{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.base},
-        Kokkos::Min<int64_t>(first));
-    return first;
-  }
-
   static void launch(Queue& queue, int64_t items, const Functor& functor) {
     using Policy = Kokkos::RangePolicy<typename Dev::exec, Kokkos::IndexType<int64_t>>;
     Kokkos::parallel_for("kkc sptrsv reference", Policy(Dev::space(queue), 0, items), functor);
@@ -200,7 +151,7 @@ class ReferenceKernel final : public Kernel {
 
   Op op_;
   bool lower_, unit_;
-  Buffer zeros_;
+  ZeroRows zeros_;
 };
 
 template <class Dev>
