@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <optional>
 
 #include "bench_matrix.hpp"
 #include "bench_phases.hpp"
@@ -141,25 +140,10 @@ class Ours {
     check(kkc_context_synchronize(bench_.ctx.get()), "kkc_context_synchronize");
     int64_t where = 0, count = 0;
     check(kkc_plan_check(plan_.get(), &where, &count), "kkc_plan_check");
-    if (!host_)
-      host_.emplace(make<Context>("kkc_context_create", kkc_context_create, KKC_DEVICE_SERIAL, 0, nullptr, nullptr));
-    on_host_ = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, host_->get(), F_.get());
-    const CsrArrays a = arrays_of(on_host_.get());
-    return {a.rows,
-            a.nnz,
-            static_cast<int>(offset_bytes(a.index)),
-            static_cast<int>(ordinal_bytes(a.index)),
-            a.base,
-            a.offsets,
-            a.indices,
-            a.values};
+    return on_host_.of(bench_, F_.get());
   }
   int64_t nnz() const { return arrays_of(F_.get()).nnz; }
-  Json info() const {
-    const char* text = nullptr;
-    check(kkc_plan_info(plan_.get(), &text), "kkc_plan_info");
-    return Json::parse(text, nullptr, false);
-  }
+  Json info() const { return plan_info(plan_.get()); }
 
  private:
   Bench& bench_;
@@ -168,8 +152,7 @@ class Ours {
   Options options_;
   Plan plan_;
   Matrix F_;
-  std::optional<Context> host_;
-  Matrix on_host_;
+  HostCopy on_host_;
 };
 
 Matrix load(const Session& session, kkc_context_t* ctx, const Case& c) {

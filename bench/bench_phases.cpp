@@ -35,6 +35,21 @@ void compare(Session& session, Json& entry, const char* what, const std::vector<
 
 }  // namespace
 
+HostResult HostCopy::of(const Bench& bench, const kkc_matrix_t* result) {
+  check(kkc_context_synchronize(bench.ctx.get()), "kkc_context_synchronize");
+  if (!host_) host_ = make<Context>("kkc_context_create", kkc_context_create, KKC_DEVICE_SERIAL, 0, nullptr, nullptr);
+  copy_ = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, host_.get(), result);
+  const CsrArrays a = arrays_of(copy_.get());
+  return {a.rows,
+          a.nnz,
+          static_cast<int>(offset_bytes(a.index)),
+          static_cast<int>(ordinal_bytes(a.index)),
+          a.base,
+          a.offsets,
+          a.indices,
+          a.values};
+}
+
 void drop_wrong(std::vector<Contender>& contenders, const std::string& matrix,
                 const std::function<double(const HostResult&)>& error, Json& left_out) {
   for (auto it = contenders.begin(); it != contenders.end();) {

@@ -5,9 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "bench_session.hpp"
+#include "bench_matrix.hpp"
 
 namespace kkc::bench {
+
+/// A result in host memory, for fetch().
+class HostCopy {
+ public:
+  /// Valid until the next call.
+  HostResult of(const Bench& bench, const kkc_matrix_t* result);
+
+ private:
+  Context host_;
+  Matrix copy_;
+};
 
 struct Contender {
   Measured measured;

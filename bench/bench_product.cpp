@@ -47,11 +47,7 @@ class Ours {
     numeric();
     timer_->synchronize();
   }
-  Json info() const {
-    const char* text = nullptr;
-    check(kkc_plan_info(plan_.get(), &text), "kkc_plan_info");
-    return Json::parse(text, nullptr, false);
-  }
+  Json info() const { return plan_info(plan_.get()); }
   size_t workspace_bytes() const {
     size_t workspace = 0;
     check(kkc_plan_workspace_size(plan_.get(), &workspace), "kkc_plan_workspace_size");

@@ -151,9 +151,7 @@ struct Run {
     Measured one;
     one.name = "kkc execute";
     one.is_kkc = true;
-    const char* info = nullptr;
-    check(kkc_plan_info(plan.get(), &info), "kkc_plan_info");
-    one.details["plan"] = Json::parse(info, nullptr, false);
+    one.details["plan"] = plan_info(plan.get());
     one.details["options"] = options_text.empty() ? "{}" : options_text;
     one.setup_seconds = quartiles(std::vector<double>(plan_seconds.begin() + 1, plan_seconds.end())).median;
     measured.push_back(one);

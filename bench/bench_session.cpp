@@ -217,6 +217,12 @@ void Session::write() {
   if (!file.flush()) throw std::runtime_error("cannot write " + arguments_.json);
 }
 
+Json plan_info(kkc_plan_t* plan) {
+  const char* text = nullptr;
+  check(kkc_plan_info(plan, &text), "kkc_plan_info");
+  return Json::parse(text, nullptr, false);
+}
+
 void report(Session& session, const Bench& bench, Json& entry, const std::string& title,
             const std::vector<Measured>& measured, double bytes, double flops, bool in_cache) {
   entry["bytes"] = bytes;

@@ -85,6 +85,9 @@ class Session {
   int failures_ = 0;
 };
 
+/// kkc_plan_info.
+Json plan_info(kkc_plan_t* plan);
+
 /// What a contender took, ready for the table and the document.
 struct Measured {
   std::string name;

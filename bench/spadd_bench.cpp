@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
-#include <optional>
 
 #include "bench_matrix.hpp"
 #include "bench_phases.hpp"
@@ -175,26 +174,8 @@ class Ours {
   void numeric() {
     check(kkc_spadd_execute(plan_.get(), one_.data(), x_.A.get(), one_.data(), x_.b(), C_.get()), "kkc_spadd_execute");
   }
-  HostResult fetch() {
-    check(kkc_context_synchronize(bench_.ctx.get()), "kkc_context_synchronize");
-    if (!host_)
-      host_.emplace(make<Context>("kkc_context_create", kkc_context_create, KKC_DEVICE_SERIAL, 0, nullptr, nullptr));
-    on_host_ = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, host_->get(), C_.get());
-    const CsrArrays a = arrays_of(on_host_.get());
-    return {a.rows,
-            a.nnz,
-            static_cast<int>(offset_bytes(a.index)),
-            static_cast<int>(ordinal_bytes(a.index)),
-            a.base,
-            a.offsets,
-            a.indices,
-            a.values};
-  }
-  Json info() const {
-    const char* text = nullptr;
-    check(kkc_plan_info(plan_.get(), &text), "kkc_plan_info");
-    return Json::parse(text, nullptr, false);
-  }
+  HostResult fetch() { return on_host_.of(bench_, C_.get()); }
+  Json info() const { return plan_info(plan_.get()); }
 
  private:
   Bench& bench_;
@@ -204,8 +185,7 @@ class Ours {
   std::array<unsigned char, 16> one_;
   Plan plan_;
   Matrix C_;
-  std::optional<Context> host_;
-  Matrix on_host_;
+  HostCopy on_host_;
 };
 
 std::vector<Contender> contenders_of(Session& session, Bench& bench, const Case& c, const Operands& x, Json& left_out) {

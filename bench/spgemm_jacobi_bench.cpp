@@ -56,10 +56,8 @@ class Steps {
   size_t bytes() const {
     size_t sum = 0;
     for (const Plan* plan : {&product_, &sum_}) {
-      const char* text = nullptr;
       size_t workspace = 0;
-      check(kkc_plan_info(plan->get(), &text), "kkc_plan_info");
-      sum += Json::parse(text, nullptr, false).value("plan_bytes", size_t{0});
+      sum += plan_info(plan->get()).value("plan_bytes", size_t{0});
       check(kkc_plan_workspace_size(plan->get(), &workspace), "kkc_plan_workspace_size");
       sum += workspace;
     }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "bench_matrix.hpp"
+#include "bench_vectors.hpp"
 #include "spmv_oracle.hpp"
 
 namespace kkc::bench {
@@ -67,89 +68,23 @@ Copy copy_of(Bench& bench, const Case& c, const Matrix& loaded, const CsrArrays&
   return {std::move(own), A, std::move(x_data), std::move(y_data), std::move(x_view), std::move(y_view), p};
 }
 
-/// One way to do the job, on every copy.
-struct Contender {
-  Measured measured;
-  Candidate candidate;
-  std::function<void()> fetch;
-};
-
-/// Plans as often as tells a warm plan's time from the first's.
-Contender plan_kkc(Bench& bench, const Case& c, const std::vector<Copy>& copies, const Variant& variant) {
-  Contender contender;
-  contender.measured.name = contender.candidate.name = variant.name;
-  contender.measured.is_kkc = true;
-  const Options options = options_from(variant.options);
-  const auto one = element(c.scalar, 1.0), zero = element(c.scalar, 0.0);
-  std::vector<double> plan_seconds, set_seconds;
-  for (size_t k = 0; k < copies.size(); ++k) {
-    const Copy& copy = copies[k];
-    std::shared_ptr<kkc_plan_t> plan;
-    for (int attempt = 0; attempt < (k == 0 ? 4 : 1); ++attempt) {
-      plan.reset();
-      bench.timer->synchronize();
-      plan_seconds.push_back(wall_seconds([&] {
-        plan = make<Plan>("kkc_spmv_plan", kkc_spmv_plan, bench.ctx.get(), c.op, copy.A, copy.x_view.get(),
-                          copy.y_view.get(), options.get());
-        bench.timer->synchronize();
-      }));
-      if (variant.options.find("\"kept\"") != std::string::npos)
-        set_seconds.push_back(wall_seconds([&] {
-          check(kkc_spmv_set_values(plan.get(), copy.A), "kkc_spmv_set_values");
-          bench.timer->synchronize();
-        }));
-      if (plan_seconds.back() > 2.0) break;
-    }
-    contender.candidate.runs.push_back([plan, one, zero, A = copy.A, x = copy.x_view.get(), y = copy.y_view.get()] {
-      check(kkc_spmv_execute(plan.get(), one.data(), A, x, zero.data(), y), "kkc_spmv_execute");
-    });
-    if (k == 0) {
-      const char* info = nullptr;
-      check(kkc_plan_info(plan.get(), &info), "kkc_plan_info");
-      contender.measured.details["plan"] = Json::parse(info, nullptr, false);
-    }
-  }
-  const auto warm = [](const std::vector<double>& all) {
-    return all.empty() ? 0.0 : quartiles(std::vector<double>(all.begin() + (all.size() > 1 ? 1 : 0), all.end())).median;
-  };
-  auto& details = contender.measured.details;
-  details["options"] = variant.options.empty() ? "{}" : variant.options;
-  details["implementation"] = details["plan"].value("implementation", "");
-  details["first_plan_seconds"] = plan_seconds.front();
-  details["plan_seconds"] = warm(plan_seconds);
-  details["set_values_seconds"] = warm(set_seconds);
-  contender.measured.setup_seconds = warm(plan_seconds) + warm(set_seconds);
-  contender.measured.keeps_values = !set_seconds.empty();
-  if (variant.options.empty() || variant.name == "kkc kept") {
-    const std::string implementation = details["implementation"];
-    contender.measured.name = contender.candidate.name = variant.name + " (" + implementation + ")";
-  }
-  return contender;
-}
-
-std::vector<Contender> prepare_peer(Peer& peer, const std::vector<Copy>& copies) {
-  std::vector<Contender> contenders;
-  for (size_t k = 0; k < copies.size(); ++k) {
-    auto entrants = peer.spmv(copies[k].problem);
-    if (k == 0) contenders.resize(entrants.size());
-    for (size_t e = 0; e < entrants.size(); ++e) {
-      auto& contender = contenders[e];
-      if (k == 0) {
-        contender.measured.name = contender.candidate.name =
-            peer.name() + (entrants[e].name.empty() ? "" : " " + entrants[e].name);
-        contender.measured.keeps_values = entrants[e].keeps_values;
-        contender.measured.setup_seconds = entrants[e].setup_seconds;
-        contender.measured.details["peer"] = peer.name();
-      }
-      contender.candidate.runs.push_back(std::move(entrants[e].run));
-      if (k == 0) contender.fetch = std::move(entrants[e].fetch);
-    }
-  }
-  return contenders;
+/// kkc's calls on each copy.
+PlannedVectors calls_of(Bench& bench, const Case& c, const std::vector<Copy>& copies) {
+  return {
+      [&bench, &c, &copies](size_t k, kkc_options_t* options) {
+        return make<Plan>("kkc_spmv_plan", kkc_spmv_plan, bench.ctx.get(), c.op, copies[k].A, copies[k].x_view.get(),
+                          copies[k].y_view.get(), options);
+      },
+      [&copies](kkc_plan_t* plan, size_t k) { check(kkc_spmv_set_values(plan, copies[k].A), "kkc_spmv_set_values"); },
+      [&copies, one = element(c.scalar, 1.0), zero = element(c.scalar, 0.0)](kkc_plan_t* plan, size_t k) {
+        const Copy& at = copies[k];
+        check(kkc_spmv_execute(plan, one.data(), at.A, at.x_view.get(), zero.data(), at.y_view.get()),
+              "kkc_spmv_execute");
+      }};
 }
 
 /// Runs once into a y full of NaN; the error as the oracle tells it.
-double verify(Bench& bench, const Case& c, Copy& copy, const SpmvOracle& oracle, const Contender& contender) {
+double verify(Bench& bench, const Case& c, Copy& copy, const SpmvOracle& oracle, const VectorContender& contender) {
   std::vector<unsigned char> y(copy.y.bytes(), 0xff);
   copy.y.upload(y.data());
   contender.candidate.runs.front()();
@@ -195,10 +130,11 @@ void run_case(Session& session, const Case& c, kkc_device_t loaded_on, const Mat
            {"copies", copies.size()}};
   auto& left_out = entry["left_out"] = Json::object();
 
-  std::vector<Contender> contenders;
+  std::vector<VectorContender> contenders;
   for (const auto& variant : variants(session.arguments(), c.op)) {
     try {
-      contenders.push_back(plan_kkc(bench, c, copies, variant));
+      contenders.push_back(
+          vector_contender(bench, copies.size(), variant.name, variant.options, calls_of(bench, c, copies)));
     } catch (const std::exception& error) {
       left_out[variant.name] = error.what();
       session.print("  " + variant.name + ": " + error.what());
@@ -206,44 +142,18 @@ void run_case(Session& session, const Case& c, kkc_device_t loaded_on, const Mat
   }
   for (Peer* peer : session.peers(c.device)) {
     try {
-      for (auto& contender : prepare_peer(*peer, copies)) contenders.push_back(std::move(contender));
+      std::vector<std::vector<Entrant>> entrants;
+      for (const Copy& copy : copies) entrants.push_back(peer->spmv(copy.problem));
+      for (auto& contender : vector_contenders(*peer, std::move(entrants))) contenders.push_back(std::move(contender));
     } catch (const std::exception& error) {
       left_out[peer->name()] = error.what();
     }
   }
-  for (auto it = contenders.begin(); it != contenders.end();) {
-    std::string reason;
-    try {
-      it->measured.error = verify(bench, c, copies.front(), oracle, *it);
-      if (it->measured.error < 0.0) reason = "its result is wrong";
-    } catch (const std::exception& error) {
-      reason = error.what();
-    }
-    if (reason.empty()) {
-      ++it;
-      continue;
-    }
-    if (it->measured.is_kkc) throw std::runtime_error(c.matrix + ", " + it->measured.name + ": " + reason);
-    left_out[it->measured.name] = reason;
-    it = contenders.erase(it);
-  }
-
-  std::vector<Candidate> candidates;
-  for (auto& contender : contenders) candidates.push_back(std::move(contender.candidate));
-  const Rounds rounds =
-      interleave(*bench.timer, candidates, session.arguments().repeat, session.batch_seconds(c.device));
-  std::vector<Measured> measured;
-  for (size_t k = 0; k < contenders.size(); ++k) {
-    contenders[k].measured.rounds = rounds[k];
-    measured.push_back(std::move(contenders[k].measured));
-  }
-  std::string title = "spmv " + c.matrix + " " + scalar_name(c.scalar) + " " + index_name(c.index) + " op " +
-                      op_name(c.op) + " on " + device_name(c.device);
-  if (c.threads > 0) title += " x" + std::to_string(c.threads);
-  if (c.vectors > 1) title += ", " + std::to_string(c.vectors) + " vectors " + layout_name(c.layout);
-  title += ": " + std::to_string(host.rows) + " rows, " + std::to_string(host.nnz) + " nonzeros";
-  if (copies.size() > 1) title += ", " + std::to_string(copies.size()) + " copies in turn";
-  report(session, bench, entry, title, measured, static_cast<double>(bytes), flops, wanted == 0);
+  drop_wrong(
+      contenders, c.matrix,
+      [&](const VectorContender& contender) { return verify(bench, c, copies.front(), oracle, contender); }, left_out);
+  measure_vectors(session, bench, entry, "spmv", c, host.rows, host.nnz, wanted, contenders, static_cast<double>(bytes),
+                  flops);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bench_triangle.hpp"
+#include "bench_vectors.hpp"
 
 namespace kkc::bench {
 namespace {
@@ -12,13 +13,6 @@ struct Copy {
   DeviceArray b, x;
   View b_view, x_view;
   SptrsvProblem problem;
-};
-
-/// One way to do the job, on every copy.
-struct Contender {
-  Measured measured;
-  Candidate candidate;
-  std::function<void()> fetch;
 };
 
 Copy copy_of(Bench& bench, const Case& c, const HostTriangle& host, const std::vector<unsigned char>& right) {
@@ -52,85 +46,27 @@ Copy copy_of(Bench& bench, const Case& c, const HostTriangle& host, const std::v
   return {std::move(T), std::move(b), std::move(x), std::move(b_view), std::move(x_view), p};
 }
 
-/// Plans as often as tells a warm plan's time from the first's.
-Contender plan_kkc(Bench& bench, const Case& c, const std::vector<Copy>& copies, const std::string& name,
-                   const std::string& text) {
-  Contender contender;
-  contender.measured.is_kkc = true;
-  const Options options = options_from(text);
-  const auto one = element(c.scalar, 1.0);
-  const bool keeps = text.find("\"kept\"") != std::string::npos;
-  std::vector<double> plan_seconds, set_seconds;
-  for (size_t k = 0; k < copies.size(); ++k) {
-    const Copy& copy = copies[k];
-    std::shared_ptr<kkc_plan_t> plan;
-    for (int attempt = 0; attempt < (k == 0 ? 4 : 1); ++attempt) {
-      plan.reset();
-      bench.timer->synchronize();
-      plan_seconds.push_back(wall_seconds([&] {
-        plan = make<Plan>("kkc_sptrsv_plan", kkc_sptrsv_plan, bench.ctx.get(), c.op,
-                          copy.problem.lower ? KKC_UPLO_LOWER : KKC_UPLO_UPPER, KKC_DIAG_STORED, copy.T.get(),
-                          copy.b_view.get(), copy.x_view.get(), options.get());
-        bench.timer->synchronize();
-      }));
-      if (keeps)
-        set_seconds.push_back(wall_seconds([&] {
-          check(kkc_sptrsv_set_values(plan.get(), copy.T.get()), "kkc_sptrsv_set_values");
-          bench.timer->synchronize();
-        }));
-      if (plan_seconds.back() > 2.0) break;
-    }
-    contender.candidate.runs.push_back([plan, one, T = copy.T.get(), b = copy.b_view.get(), x = copy.x_view.get()] {
-      check(kkc_sptrsv_execute(plan.get(), one.data(), T, b, x), "kkc_sptrsv_execute");
-    });
-    if (k == 0) {
-      const char* info = nullptr;
-      check(kkc_plan_info(plan.get(), &info), "kkc_plan_info");
-      contender.measured.details["plan"] = Json::parse(info, nullptr, false);
-    }
-  }
-  // The median but for the first, where there are more.
-  const auto warm = [](std::vector<double> all) {
-    if (all.size() > 1) all.erase(all.begin());
-    return all.empty() ? 0.0 : quartiles(all).median;
-  };
-  auto& details = contender.measured.details;
-  details["options"] = text.empty() ? "{}" : text;
-  details["implementation"] = details["plan"].value("implementation", "");
-  details["first_plan_seconds"] = plan_seconds.front();
-  details["plan_seconds"] = warm(plan_seconds);
-  details["set_values_seconds"] = warm(set_seconds);
-  contender.measured.setup_seconds = warm(plan_seconds) + warm(set_seconds);
-  contender.measured.keeps_values = keeps;
-  const std::string implementation = details["implementation"];
-  contender.measured.name = contender.candidate.name = name + " (" + implementation + ")";
-  return contender;
-}
-
-std::vector<Contender> prepare_peer(Peer& peer, const std::vector<Copy>& copies) {
-  std::vector<Contender> contenders;
-  for (size_t k = 0; k < copies.size(); ++k) {
-    auto entrants = peer.sptrsv(copies[k].problem);
-    if (k == 0) contenders.resize(entrants.size());
-    for (size_t e = 0; e < entrants.size(); ++e) {
-      auto& contender = contenders[e];
-      if (k == 0) {
-        contender.measured.name = contender.candidate.name =
-            peer.name() + (entrants[e].name.empty() ? "" : " " + entrants[e].name);
-        contender.measured.keeps_values = entrants[e].keeps_values;
-        contender.measured.setup_seconds = entrants[e].setup_seconds;
-        contender.measured.details["peer"] = peer.name();
-      }
-      contender.candidate.runs.push_back(std::move(entrants[e].run));
-      if (k == 0) contender.fetch = std::move(entrants[e].fetch);
-    }
-  }
-  return contenders;
+/// kkc's calls on each copy.
+PlannedVectors calls_of(Bench& bench, const Case& c, const std::vector<Copy>& copies) {
+  return {[&bench, &c, &copies](size_t k, kkc_options_t* options) {
+            const Copy& at = copies[k];
+            return make<Plan>("kkc_sptrsv_plan", kkc_sptrsv_plan, bench.ctx.get(), c.op,
+                              at.problem.lower ? KKC_UPLO_LOWER : KKC_UPLO_UPPER, KKC_DIAG_STORED, at.T.get(),
+                              at.b_view.get(), at.x_view.get(), options);
+          },
+          [&copies](kkc_plan_t* plan, size_t k) {
+            check(kkc_sptrsv_set_values(plan, copies[k].T.get()), "kkc_sptrsv_set_values");
+          },
+          [&copies, one = element(c.scalar, 1.0)](kkc_plan_t* plan, size_t k) {
+            const Copy& at = copies[k];
+            check(kkc_sptrsv_execute(plan, one.data(), at.T.get(), at.b_view.get(), at.x_view.get()),
+                  "kkc_sptrsv_execute");
+          }};
 }
 
 /// Runs once into an x full of NaN.
 double verify(Bench& bench, const Case& c, Copy& copy, const HostTriangle& host, const std::vector<unsigned char>& b,
-              const Contender& contender) {
+              const VectorContender& contender) {
   std::vector<unsigned char> x(copy.x.bytes(), 0xff);
   copy.x.upload(x.data());
   contender.candidate.runs.front()();
@@ -166,14 +102,14 @@ void run_case(Session& session, const Case& c, const HostTriangle& host) {
            {"copies", copies.size()}};
   auto& left_out = entry["left_out"] = Json::object();
 
-  std::vector<Contender> contenders;
+  std::vector<VectorContender> contenders;
   std::vector<std::pair<std::string, std::string>> variants;
   for (const auto& options : session.arguments().options)
     variants.emplace_back(options.empty() || options == "{}" ? "kkc" : "kkc " + options, options);
   if (variants.empty()) variants = {{"kkc", ""}, {"kkc kept", R"({"values":"kept"})"}};
   for (const auto& [name, options] : variants) {
     try {
-      contenders.push_back(plan_kkc(bench, c, copies, name, options));
+      contenders.push_back(vector_contender(bench, copies.size(), name, options, calls_of(bench, c, copies)));
     } catch (const std::exception& error) {
       left_out[name] = error.what();
       session.print("  " + name + ": " + error.what());
@@ -181,45 +117,18 @@ void run_case(Session& session, const Case& c, const HostTriangle& host) {
   }
   for (Peer* peer : session.peers(c.device)) {
     try {
-      for (auto& contender : prepare_peer(*peer, copies)) contenders.push_back(std::move(contender));
+      std::vector<std::vector<Entrant>> entrants;
+      for (const Copy& copy : copies) entrants.push_back(peer->sptrsv(copy.problem));
+      for (auto& contender : vector_contenders(*peer, std::move(entrants))) contenders.push_back(std::move(contender));
     } catch (const std::exception& error) {
       left_out[peer->name()] = error.what();
     }
   }
-  for (auto it = contenders.begin(); it != contenders.end();) {
-    std::string reason;
-    try {
-      it->measured.error = verify(bench, c, copies.front(), host, b, *it);
-      if (it->measured.error < 0.0) reason = "its result is wrong";
-    } catch (const std::exception& error) {
-      reason = error.what();
-    }
-    if (reason.empty()) {
-      ++it;
-      continue;
-    }
-    if (it->measured.is_kkc) throw std::runtime_error(c.matrix + ", " + it->measured.name + ": " + reason);
-    left_out[it->measured.name] = reason;
-    it = contenders.erase(it);
-  }
-
-  std::vector<Candidate> candidates;
-  for (auto& contender : contenders) candidates.push_back(std::move(contender.candidate));
-  const Rounds rounds =
-      interleave(*bench.timer, candidates, session.arguments().repeat, session.batch_seconds(c.device));
-  std::vector<Measured> measured;
-  for (size_t k = 0; k < contenders.size(); ++k) {
-    contenders[k].measured.rounds = rounds[k];
-    measured.push_back(std::move(contenders[k].measured));
-  }
-  std::string title = "sptrsv " + c.matrix + " " + scalar_name(c.scalar) + " " + index_name(c.index) + " op " +
-                      op_name(c.op) + " on " + device_name(c.device);
-  if (c.threads > 0) title += " x" + std::to_string(c.threads);
-  if (c.vectors > 1) title += ", " + std::to_string(c.vectors) + " vectors " + layout_name(c.layout);
-  title += ": " + std::to_string(host.rows) + " rows, " + std::to_string(host.nnz) + " nonzeros";
-  if (copies.size() > 1) title += ", " + std::to_string(copies.size()) + " copies in turn";
-  report(session, bench, entry, title, measured, static_cast<double>(bytes),
-         2.0 * static_cast<double>(host.nnz * c.vectors), wanted == 0);
+  drop_wrong(
+      contenders, c.matrix,
+      [&](const VectorContender& contender) { return verify(bench, c, copies.front(), host, b, contender); }, left_out);
+  measure_vectors(session, bench, entry, "sptrsv", c, host.rows, host.nnz, wanted, contenders,
+                  static_cast<double>(bytes), 2.0 * static_cast<double>(host.nnz * c.vectors));
 }
 
 }  // namespace
