@@ -25,22 +25,6 @@ void check_vector(const View& v, const CsrRef& A, const Queue& queue, const char
           ", expected the type of A, ", name(A.scalar));
 }
 
-void check_planned(const View& v, const DenseRef& planned, const Queue& queue, const char* argument) {
-  require_usable(v, queue, argument);
-  const DenseRef& is = v.ref();
-  if (is.rank != 1 || is.extents[0] != planned.extents[0])
-    fail(KKC_STATUS_SIZE_MISMATCH, argument, " is ", v.shape(), ", expected ", planned.extents[0],
-         " elements, as planned");
-  if (is.scalar != planned.scalar)
-    fail(KKC_STATUS_TYPE_MISMATCH, argument, " holds ", name(is.scalar), ", expected ", name(planned.scalar),
-         ", as planned");
-  if (is.strides[0] != planned.strides[0] && is.extents[0] > 1)
-    fail(KKC_STATUS_SIZE_MISMATCH, argument, " has stride ", is.strides[0], ", expected ", planned.strides[0],
-         ", as planned");
-  require_data(v, argument);
-  require_alignment(is.data, is.scalar, queue, argument);
-}
-
 Settings parse(const Options& options, Scalar scalar, Device device, int64_t n) {
   const std::string method = options.choice("method", {"cg", "bicgstab", "gmres"});
   Settings settings{};
@@ -172,8 +156,8 @@ void execute(Plan& plan, const Matrix& A, const View& b, View& x) {
   State& state = plan.as<State>();
   Queue& queue = plan.context().queue();
   state.A.check(A, queue, "A");
-  check_planned(b, state.b, queue, "b");
-  check_planned(x, state.x, queue, "x");
+  require_as_planned(b, state.b, queue, "b");
+  require_as_planned(x, state.x, queue, "x");
   require_output(x, "x");
   require(!overlap(b.ref(), x.ref()), KKC_STATUS_INVALID_ARGUMENT, "b and x overlap, expected separate memory");
   const Running running(state);
