@@ -38,7 +38,14 @@ std::shared_ptr<Options> Options::from_json(const char* text) {
   }
   require(json.is_object(), KKC_STATUS_PARSE, "json is a JSON ", json.type_name(), ", expected an object");
   auto options = std::make_shared<Options>();
+  // C's texts end at the first such character: a key or a text must not be cut there.
+  const auto whole = [](const std::string& part) {
+    require(part.find('\0') == std::string::npos, KKC_STATUS_PARSE, "json holds \"", part.c_str(),
+            "\\u0000...\", expected keys and texts without the character 0");
+  };
   for (const auto& [key, value] : json.items()) {
+    whole(key);
+    if (value.is_string()) whole(value.get<std::string>());
     if (value.is_string())
       options->set(key.c_str(), value.get<std::string>());
     else if (value.is_boolean())

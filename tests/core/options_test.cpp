@@ -22,7 +22,7 @@ TEST_CASE("options: JSON is one flat object", "[core][options]") {
   CHECK(parse("{}") == KKC_STATUS_SUCCESS);
   CHECK(parse(R"({"a": 1, "b": -2.5e3, "c": "text", "d": true, "e": "\u00e9\n"})") == KKC_STATUS_SUCCESS);
   for (const char* bad : {"", "{", "[]", "1", "null", R"({"a": null})", R"({"a": [1]})", R"({"a": {}})", R"({"a": 1,})",
-                          R"({"a" 1})", R"({a: 1})", R"({"a": 1} x)"}) {
+                          R"({"a" 1})", R"({a: 1})", R"({"a": 1} x)", R"({"a\u0000b": 1})", R"({"a": "b\u0000"})"}) {
     INFO(bad);
     CHECK(parse(bad) == KKC_STATUS_PARSE);
     CHECK(std::string(kkc_last_error()).size() > 10);
