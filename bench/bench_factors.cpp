@@ -155,17 +155,9 @@ class Ours {
   HostCopy on_host_;
 };
 
-Matrix load(const Session& session, kkc_context_t* ctx, const Case& c) {
-  constexpr const char* suffix = ":laplacian";
-  const size_t at = c.matrix.find(suffix);
-  if (at == std::string::npos) return load_matrix(session, ctx, c.matrix, c.index, c.scalar);
-  const Matrix A = load_matrix(session, ctx, c.matrix.substr(0, at), c.index, c.scalar);
-  return make<Matrix>("kkc_matrix_laplacian", kkc_matrix_laplacian, ctx, A.get(), 1.0);
-}
-
 void run_case(Session& session, const Case& c, kkc_context_t* loader, bool cholesky) {
   Bench& bench = session.bench(c.device, c.threads);
-  const Matrix host = load(session, loader, c);
+  const Matrix host = load_factored(session, loader, c);
   const Oracle oracle(arrays_of(host.get()), cholesky);
   Matrix copy;
   if (c.device != KKC_DEVICE_OPENMP)
@@ -232,7 +224,16 @@ void run_case(Session& session, const Case& c, kkc_context_t* loader, bool chole
 
 }  // namespace
 
-void factor_cases(Session& session, bool cholesky) {
+Matrix load_factored(const Session& session, kkc_context_t* ctx, const Case& c) {
+  constexpr const char* suffix = ":laplacian";
+  const size_t at = c.matrix.find(suffix);
+  if (at == std::string::npos) return load_matrix(session, ctx, c.matrix, c.index, c.scalar);
+  const Matrix A = load_matrix(session, ctx, c.matrix.substr(0, at), c.index, c.scalar);
+  return make<Matrix>("kkc_matrix_laplacian", kkc_matrix_laplacian, ctx, A.get(), 1.0);
+}
+
+void each_factored(Session& session, const char* operation,
+                   const std::function<void(const Case& c, kkc_context_t* loader)>& run) {
   const Arguments& a = session.arguments();
   const auto loader = make<Context>("kkc_context_create", kkc_context_create, KKC_DEVICE_OPENMP, 0, nullptr, nullptr);
   for (const auto& matrix : a.matrices)
@@ -243,9 +244,14 @@ void factor_cases(Session& session, bool cholesky) {
             const kkc_device_t on = device_of(device);
             const Case c{matrix,      on, scalar_of(scalar), index_of(index),
                          KKC_OP_NONE, 1,  KKC_LAYOUT_RIGHT,  session.threads_on(on, threads)};
-            session.attempt((cholesky ? "ic " : "ilu ") + matrix + " " + scalar + " on " + device,
-                            [&] { run_case(session, c, loader.get(), cholesky); });
+            session.attempt(std::string(operation) + " " + matrix + " " + scalar + " on " + device,
+                            [&] { run(c, loader.get()); });
           }
+}
+
+void factor_cases(Session& session, bool cholesky) {
+  each_factored(session, cholesky ? "ic" : "ilu",
+                [&](const Case& c, kkc_context_t* loader) { run_case(session, c, loader, cholesky); });
 }
 
 }  // namespace kkc::bench

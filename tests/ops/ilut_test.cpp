@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("ilut: with room for everything the factors are complete", "[
                    std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const Visit& visit : visits()) {
-    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "ilut")) continue;
+    if (!has_kernels<T>(visit.device, "ilut")) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     for (const Shape shape : all_shapes)
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("ilut: with room for everything the factors are complete", "[
 TEST_CASE("ilut: fill bounds the entries, and more of it brings the factors nearer to A", "[ilut]") {
   using T = double;
   for (const Visit& visit : visits()) {
-    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "ilut")) continue;
+    if (!has_kernels<T>(visit.device, "ilut")) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     for (const Shape shape : {Shape::few, Shape::stencil, Shape::blocks}) {
@@ -122,15 +122,69 @@ TEST_CASE("ilut: the same bits for every number of threads and in every run", "[
   using T = double;
   Random random(seed());
   const HostCsr<T> A = factorable<T>(random, Shape::blocks, 1500, Form::lu);
-  std::vector<Factors<T>> all;
+  std::vector<Factors<T>> hosts;
   for (const Visit& visit : visits()) {
-    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "ilut")) continue;
+    if (!has_kernels<T>(visit.device, "ilut")) continue;
     const Context ctx(visit.device, visit.options);
+    std::vector<Factors<T>> own;  // GPUs round products and sums together
+    std::vector<Factors<T>>& all = is_gpu(visit.device) ? own : hosts;
     for (int repeat = 0; repeat < 2; ++repeat) {
       all.push_back(factors(ctx, A, "{}"));
+      REQUIRE(all.back().status == KKC_STATUS_SUCCESS);
       check_same(all.back().L, all.front().L);
       check_same(all.back().U, all.front().U);
     }
+  }
+}
+
+TEST_CASE("ilut: every device's factors are as near to A as the first one's", "[ilut]") {
+  using T = double;
+  Random random(seed());
+  for (const Shape shape : {Shape::few, Shape::stencil, Shape::blocks, Shape::power_law, Shape::unsorted_duplicates}) {
+    const HostCsr<T> A = factorable<T>(random, shape, 400, Form::lu);
+    long double first = -1;
+    for (const Visit& visit : visits()) {
+      if (!has_kernels<T>(visit.device, "ilut")) continue;
+      INFO("seed " << seed() << ' ' << name(visit.device) << ' ' << name(shape));
+      const Context ctx(visit.device, visit.options);
+      const Factors<T> f = factors(ctx, A, R"({"fill": 1.5})", 1);
+      REQUIRE(f.status == KKC_STATUS_SUCCESS);
+      const long double now = distance(A, f);
+      if (first < 0) first = now;
+      CHECK(std::abs(now - first) <= 0.02L * first + 1e-12L);
+    }
+  }
+}
+
+TEST_CASE("ilut: rows whose candidates a GPU's tables do not hold", "[ilut]") {
+  // An arrow that points up: the candidates of every row are all columns right of the first ones.
+  using T = double;
+  constexpr int64_t n = 3600, heads = 2;
+  HostCsr<T> A;
+  A.rows = A.cols = n;
+  A.offsets.assign(1, 0);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j)
+      if (j == i || i < heads || (j < heads && i >= n - 40)) {
+        A.indices.push_back(j);
+        A.values.push_back(i == j ? 100.0 : 1.0 / static_cast<double>(1 + (3 * i + 7 * j) % 89));
+      }
+    A.offsets.push_back(A.nnz());
+  }
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "ilut")) continue;
+    INFO(name(visit.device) << ' ' << visit.options);
+    const Context ctx(visit.device, visit.options);
+    const Factors<T> f = factors(ctx, A, R"({"fill": 1e6, "iterations": 1})");
+    REQUIRE(f.status == KKC_STATUS_SUCCESS);
+    CHECK(is_triangle(f.L, true));
+    CHECK(is_triangle(f.U, false));
+    // The last rows are full in the first iteration.
+    const auto length = [&](const HostCsr<T>& F, int64_t i) {
+      return F.offsets[static_cast<size_t>(i) + 1] - F.offsets[static_cast<size_t>(i)];
+    };
+    for (int64_t i = n - 40; i < n; ++i) REQUIRE(length(f.L, i) + length(f.U, i) == n);
+    CHECK(length(f.L, n / 2) + length(f.U, n / 2) == 1);
   }
 }
 
@@ -143,7 +197,7 @@ TEST_CASE("ilut: zero pivots, numbers that are not finite, missing diagonals and
     HostCsr<T> A = factorable<T>(random, Shape::stencil, 200, Form::lu);
     const DeviceCsr<T> A_device(ctx, A, KKC_INDEX_32_32, 0);
     Plan plan;
-    if (is_gpu(visit.device)) {
+    if (!has_kernels<T>(visit.device, "ilut")) {
       CHECK(kkc_ilut_plan(ctx, A_device, nullptr, plan.out()) == KKC_STATUS_NOT_SUPPORTED);
       continue;
     }
@@ -170,6 +224,55 @@ TEST_CASE("ilut: zero pivots, numbers that are not finite, missing diagonals and
       spoil(row, false, std::numeric_limits<double>::quiet_NaN());
       CHECK(factors(ctx, A, "{}").status == KKC_STATUS_BREAKDOWN);
       CHECK_THAT(kkc_last_error(), Catch::Contains("row " + std::to_string(row) + " "));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("ilut: iterations that its factors precondition converge", "[ilut]", double, std::complex<float>) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "ilut") || !has_kernels<T>(visit.device, "sptrsv")) continue;
+    Random random(seed());
+    for (const Shape shape : {Shape::stencil, Shape::blocks}) {
+      INFO("seed " << seed() << ' ' << name(visit.device) << ' ' << name(shape));
+      const Context ctx(visit.device, visit.options);
+      constexpr int64_t n = 500;
+      const HostCsr<T> A = factorable<T>(random, shape, n, Form::lu);
+      const DeviceCsr<T> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix L, U;
+      ok(kkc_ilut_plan(ctx, A_device, nullptr, plan.out()));
+      ok(kkc_ilut_execute(plan, A_device, L.out(), U.out()));
+      Array<T> data(ctx, std::vector<T>(n, T(0)));
+      const View view = wrap(ctx, data.data(), {n});
+      Plan lower, upper;
+      ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_UNIT, L, view, view, nullptr, lower.out()));
+      ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_UPPER, KKC_DIAG_STORED, U, view, view, nullptr, upper.out()));
+      // x += (L U)^-1 (b - A x) for b = 1
+      std::vector<Wide> x(n);
+      long double norm = 0;
+      for (int step = 0; step < 6; ++step) {
+        std::vector<T> left(n);
+        norm = 0;
+        for (int64_t i = 0; i < n; ++i) {
+          Wide sum = 1;
+          for (auto p = static_cast<size_t>(A.offsets[static_cast<size_t>(i)]);
+               p < static_cast<size_t>(A.offsets[static_cast<size_t>(i) + 1]); ++p)
+            sum -= times(wide(A.values[p]), x[static_cast<size_t>(A.indices[p])]);
+          norm += std::norm(sum);
+          if constexpr (std::is_floating_point_v<T>)
+            left[static_cast<size_t>(i)] = static_cast<T>(sum.real());
+          else
+            left[static_cast<size_t>(i)] = T(static_cast<float>(sum.real()), static_cast<float>(sum.imag()));
+        }
+        data.set(left);
+        const T one(1);
+        ok(kkc_sptrsv_execute(lower, &one, L, view, view));
+        ok(kkc_sptrsv_execute(upper, &one, U, view, view));
+        const std::vector<T> got = data.get();
+        for (size_t i = 0; i < got.size(); ++i) x[i] += wide(got[i]);
+      }
+      CHECK(std::sqrt(norm / n) < 1e-3L);
     }
   }
 }

@@ -23,7 +23,7 @@ class SyncFreeKernel final : public Kernel {
 
  public:
   SyncFreeKernel(const Desc& desc, Queue& queue)
-      : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, Space::device, sizeof(Found)) {
+      : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, queue) {
     const CsrRef pattern{desc.A.pair,
                          desc.A.scalar,
                          0,
@@ -38,8 +38,6 @@ class SyncFreeKernel final : public Kernel {
     const size_t bytes = row_bytes(desc.longest_row, sizeof(E) + sizeof(I));
     warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(bytes, 1), 1, most_warps));
     shared_bytes_ = bytes * static_cast<size_t>(warps_);
-    queue.copy(found_.data(), &none_found, sizeof none_found);
-    queue.synchronize();
     gpu::prepare<Begin>(queue);
     gpu::prepare<Functor>(queue, shared_bytes_);
   }
@@ -59,7 +57,7 @@ class SyncFreeKernel final : public Kernel {
     functor.A = static_cast<const E*>(args.A.values);
     functor.values = values;
     functor.rule = rule_;
-    functor.found = found_.template as<Found>();
+    functor.found = found_.counter();
     functor.ticket = ticket;
     functor.rows = args.factors.rows;
     functor.room = room_;
@@ -79,21 +77,13 @@ class SyncFreeKernel final : public Kernel {
   }
 
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
-    Found found;
-    queue.copy(&found, found_.data(), sizeof found);
-    queue.synchronize();
-    if (found.count == 0) return KKC_STATUS_SUCCESS;
-    queue.copy(found_.data(), &none_found, sizeof none_found);
-    queue.synchronize();
-    where = static_cast<int64_t>(found.first / 2);
-    count = static_cast<int64_t>(found.count);
-    return found.first % 2 == 1 ? KKC_STATUS_ZERO_PIVOT : KKC_STATUS_BREAKDOWN;
+    return found_.check(queue, where, count);
   }
 
  private:
   FactorPattern factors_;
   Rule<RealPart<E>> rule_;
-  Buffer found_;
+  FoundRows found_;
   std::shared_ptr<const Levels> levels_;
   int32_t room_ = 0;
   int warps_ = 1;

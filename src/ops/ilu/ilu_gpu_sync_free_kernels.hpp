@@ -4,18 +4,10 @@
 // the flag's place). Blocks take tickets, so that those that run wait only for such that run or have ended.
 #pragma once
 
-#include "device/gpu_launch.hpp"
-#include "device/gpu_scalar.hpp"
 #include "device/gpu_warp.hpp"
-#include "ops/ilu/ilu_arithmetic.hpp"
+#include "ops/ilu/ilu_gpu_found.hpp"
 
 namespace kkc::ilu::gpu_parts {
-
-/// Rows that broke down: twice the first one's number, and 1 more where its pivot was zero; how many.
-struct Found {
-  unsigned long long first, count;
-};
-inline constexpr Found none_found{~0ull, 0};
 
 /// Every bit of `words` words set, and the ticket at zero.
 struct Begin {
@@ -99,19 +91,6 @@ struct FactorSyncFree {
   }
 
  private:
-  /// Place in columns[low..high) of `column`, or -1.
-  __device__ static int find(const I* columns, int low, int high, I column) {
-    const int end = high;
-    while (low < high) {
-      const int middle = (low + high) / 2;
-      if (columns[middle] < column)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < end && columns[low] == column ? low : -1;
-  }
-
   __device__ void factor(I i, E* row, I* columns) const {
     const int lane = static_cast<int>(threadIdx.x) & 31;
     const O first = offsets[i];
@@ -141,14 +120,14 @@ struct FactorSyncFree {
           const E l = quotient(row[p], await(values + at));
           gpu::sync32();  // all have read row[p]
           for (O q = from + lane; q < to; q += 32) {
-            const int t = find(columns, p + 1, count, gpu::load_constant(indices + q));
+            const int t = find_column(columns, p + 1, count, gpu::load_constant(indices + q));
             if (t >= 0) row[t] = minus_product(row[t], l, await(values + q));
           }
           if (lane == 0) row[p] = l;
         } else {
           E sum{};
           for (O q = from + lane; q < to; q += 32) {
-            const int t = find(columns, 0, p, gpu::load_constant(indices + q));
+            const int t = find_column(columns, 0, p, gpu::load_constant(indices + q));
             if (t >= 0) sum = minus_conjugate_product(sum, row[t], await(values + q));
           }
           sum = gpu::subgroup_sum(sum, 32);
@@ -168,22 +147,9 @@ struct FactorSyncFree {
     R spoilt = 0;
     for (int e = lane; e < count; e += 32) spoilt += not_finite(row[e]);
     const bool finite = gpu::ballot32(spoilt != 0) == 0;
-    if (lane == 0) finish(i, row[middle], finite);
+    if (lane == 0) finish_row<E, form>(i, row[middle], finite, rule, found);
     gpu::sync32();
     for (int e = lane; e < count; e += 32) tell(values + first + e, row[e]);
-  }
-
-  __device__ void finish(I i, E& pivot, bool finite) const {
-    bool zero = false;
-    const auto root = [](R x) { return sqrt(x); };
-    if constexpr (form == Form::lu) {
-      if (finite) pivot = lu_pivot(pivot, rule, root, zero);
-    } else {
-      pivot = from_real<E>(root(finite ? cholesky_pivot(real_part(pivot), rule, zero) : real_part(pivot)));
-    }
-    if (finite && !zero) return;
-    atomicMin(&found->first, 2 * static_cast<unsigned long long>(i) + (zero ? 1 : 0));
-    atomicAdd(&found->count, 1ull);
   }
 };
 

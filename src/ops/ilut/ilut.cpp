@@ -44,8 +44,6 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, const Matrix& A, co
   const bool add_missing = options.choice("missing_diagonal", {"refuse", "add"}) == "add";
   Queue& queue = context->queue();
   ilu::require_factorable(A, parsed, queue, "kkc_ilut_plan");
-  require(is_host(queue.device()), KKC_STATUS_NOT_SUPPORTED, "ilut has no implementation on device ",
-          name(queue.device()), ", expected a context of a host device");
   static_cast<void>(checked_row_stats(*context, a, "A"));
   desc.A = a;
   desc.A.values = nullptr;

@@ -17,7 +17,7 @@ struct Desc {
   std::shared_ptr<const Memory> memory;
 };
 
-/// L strictly lower, U with its diagonal.
+/// L strictly lower, U with its diagonal; arrays in memory of the device.
 struct Factors {
   HostCsr L, U;
 };

@@ -1,0 +1,293 @@
+// ilut, gpu_sweeps: ParILUT (Anzt et al., "ParILUT - a parallel threshold ILU for GPUs", IPDPS 2019) step for step as
+// the reference does it: sweeps take the values of the sweep before, so that every run gives the same bits. Candidates
+// are sorted unions of rows, thresholds come from counts of sizes by their first and second byte (a radix select).
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/dispatch.hpp"
+#include "device/gpu_rows.hpp"
+#include "device/gpu_scan.hpp"
+#include "ilut_gpu_kernels.hpp"
+#include "ops/ilu_pattern/ilu_pattern_gpu_rows.hpp"
+#include "ops/ilut/ilut.hpp"
+
+namespace kkc::ilut {
+namespace gpu_parts {
+
+using ilu_pattern::gpu_parts::DeviceRows;
+using ilu_pattern::gpu_parts::RowUnions;
+
+template <class E, class I, class O>
+class SweepsKernel final : public Kernel {
+ public:
+  explicit SweepsKernel(const Desc& desc)
+      : start_(desc.start),
+        rule_(desc.pivots),
+        fill_(desc.fill),
+        iterations_(desc.iterations),
+        sweeps_(desc.sweeps),
+        pair_(desc.A.pair),
+        scalar_(desc.A.scalar),
+        rows_(desc.A.rows),
+        memory_(desc.memory) {}
+
+  Factors execute(Queue& queue, const CsrRef& A) override { return Run(*this, queue).factors(A); }
+
+ private:
+  /// L left of the diagonal, U from it on.
+  struct Entries {
+    DeviceRows<I> rows;
+    Buffer row_of, values;
+  };
+
+  class Run {
+   public:
+    Run(const SweepsKernel& kernel, Queue& queue)
+        : k_(kernel), queue_(queue), unions_(queue, kernel.memory_, kernel.rows_) {}
+
+    Factors factors(const CsrRef& A) {
+      take_start(A);
+      Entries f = first();
+      const int64_t lower = lower_entries(f);
+      const int64_t most_L = most(lower), most_U = most(f.rows.nnz - lower - k_.rows_);
+      for (int32_t k = 0; k < k_.iterations_; ++k) {
+        f = with_candidates(f);
+        sweep(f);
+        drop(f, most_L, most_U);
+        sweep(f);
+      }
+      for (int32_t k = 0; k < k_.sweeps_; ++k) sweep(f);
+      refuse(f);
+      return split(f);
+    }
+
+   private:
+    template <class T>
+    Buffer array(int64_t count) const {
+      return Buffer(k_.memory_, Space::device, static_cast<size_t>(count) * sizeof(T));
+    }
+    template <class T>
+    std::shared_ptr<const Buffer> shared(int64_t count) const {
+      return shared_array<T>(k_.memory_, Space::device, count);
+    }
+    template <class In>
+    void scan(const In* counts, int64_t* offsets, int64_t n) const {
+      const Buffer scratch(k_.memory_, Space::device, std::max<size_t>(gpu::scan_scratch_bytes<int64_t>(n), 8));
+      gpu::exclusive_scan(queue_, counts, offsets, n, scratch.data());
+    }
+    Buffer rows_of(const DeviceRows<I>& rows) const {
+      Buffer row_of = array<I>(rows.nnz);
+      gpu::expand_rows(queue_, rows.offsets->template as<const int64_t>(), 0, rows.rows, rows.nnz,
+                       row_of.template as<I>());
+      return row_of;
+    }
+    int64_t most(int64_t entries) const {
+      const double bound = std::ceil(k_.fill_ * static_cast<double>(entries));
+      return bound < 9e18 ? static_cast<int64_t>(bound) : INT64_MAX;
+    }
+
+    /// A's values, shifted, on the start pattern.
+    void take_start(const CsrRef& A) {
+      const int64_t n = k_.rows_, nnz = k_.start_.nnz;
+      a_.rows.rows = n;
+      a_.rows.nnz = nnz;
+      a_.rows.offsets = widened(*k_.start_.offsets, n + 1);
+      a_.rows.diagonal = widened(*k_.start_.diagonal, n);
+      a_.rows.columns = k_.start_.indices;
+      a_.row_of = rows_of(a_.rows);
+      a_.values = array<E>(nnz);
+      gpu::launch_over(queue_, nnz,
+                       PickValues<E, O>{ilu_pattern::ValueSource<O>(k_.start_), static_cast<const E*>(A.values), nnz,
+                                        a_.values.template as<E>()});
+      gpu::launch_over(
+          queue_, n,
+          ShiftDiagonal<E>{a_.rows.view().diagonal, n, ilu::from_real<E>(k_.rule_.shift), a_.values.template as<E>()});
+    }
+    std::shared_ptr<const Buffer> widened(const Buffer& from, int64_t count) const {
+      auto to = shared<int64_t>(count);
+      gpu::launch_over(queue_, count,
+                       ilu_pattern::gpu_parts::Convert<int64_t, O>{from.as<O>(), count, to->template as<int64_t>()});
+      return to;
+    }
+
+    Entries first() const {
+      Entries f{a_.rows, rows_of(a_.rows), array<E>(a_.rows.nnz)};
+      gpu::launch_over(queue_, f.rows.nnz,
+                       FirstFactors<E, I>{a_.rows.view(), a_.values.template as<E>(), f.row_of.template as<I>(),
+                                          f.rows.nnz, k_.rule_, f.values.template as<E>()});
+      return f;
+    }
+
+    /// New values on the pattern of `to`, which may be that of f.
+    Buffer swept(const Entries& f, const DeviceRows<I>& to, const Buffer& row_of) const {
+      Buffer values = array<E>(to.nnz);
+      gpu::launch_over(queue_, to.nnz,
+                       Sweep<E, I>{a_.rows.view(), f.rows.view(), a_.values.template as<E>(), f.values.template as<E>(),
+                                   to.columns->template as<I>(), row_of.template as<I>(), to.nnz, k_.rule_,
+                                   values.template as<E>()});
+      return values;
+    }
+    void sweep(Entries& f) const { f.values = swept(f, f.rows, f.row_of); }
+
+    /// A sweep over all entries that L U, A or the factors have.
+    Entries with_candidates(const Entries& f) const {
+      Entries to;
+      to.rows = unions_.make({f.rows.view(), a_.rows.view(), false, 1}, false, [](int64_t) {});
+      to.row_of = rows_of(to.rows);
+      to.values = swept(f, to.rows, to.row_of);
+      return to;
+    }
+
+    using Counts = std::array<std::array<unsigned long long, 256>, 2>;
+    Counts sizes(const Entries& f, bool second, const std::array<uint32_t, 2>& first) const {
+      const Buffer counts = array<unsigned long long>(512);
+      gpu::clear_words(queue_, counts.data(), counts.bytes());
+      using Count = CountSizes<E, I>;
+      const Count count{
+          f.values.template as<E>(), f.rows.columns->template as<I>(), f.row_of.template as<I>(), f.rows.nnz, second,
+          {first[0], first[1]},      counts.as<unsigned long long>()};
+      gpu::launch(queue_, std::min(gpu::blocks_for(f.rows.nnz, Count::threads * 16), 2048u), Count::threads, 0, count);
+      return gpu::read_back<Counts>(queue_, counts.data());
+    }
+
+    /// Keeps the largest entries, at most so many of each triangle, and the diagonal.
+    void drop(Entries& f, int64_t most_L, int64_t most_U) const {
+      const std::array<int64_t, 2> most{most_L, most_U};
+      std::array<int64_t, 2> kept{};
+      std::array<uint32_t, 2> least{}, bytes{};
+      // The least byte of which, and of larger ones, no more entries come than may be kept.
+      const auto go_down = [&](const Counts& counts, size_t t) {
+        uint32_t b = 256;
+        while (b > 0 && kept[t] + static_cast<int64_t>(counts[t][b - 1]) <= most[t])
+          kept[t] += static_cast<int64_t>(counts[t][--b]);
+        return b;
+      };
+      const Counts high = sizes(f, false, {});
+      for (size_t t = 0; t < 2; ++t) bytes[t] = go_down(high, t);
+      if (bytes[0] == 0 && bytes[1] == 0) return;
+      // Of the byte before that one some may be kept still.
+      const Counts low = sizes(f, true, {bytes[0] - 1, bytes[1] - 1});
+      for (size_t t = 0; t < 2; ++t)
+        if (bytes[t] > 0) least[t] = ((bytes[t] - 1) << 8) + go_down(low, t);
+
+      const int64_t count = f.rows.nnz, n = k_.rows_;
+      const Buffer keep = array<uint8_t>(count), places = array<int64_t>(count + 1);
+      const E* const values = f.values.template as<E>();
+      const I *const columns = f.rows.columns->template as<I>(), *const row_of = f.row_of.template as<I>();
+      gpu::launch_over(queue_, count,
+                       MarkKept<E, I>{values, columns, row_of, count, least[0], least[1], keep.as<uint8_t>()});
+      scan(static_cast<const uint8_t*>(keep.as<uint8_t>()), places.as<int64_t>(), count);
+      Entries to;
+      to.rows.rows = n;
+      to.rows.nnz = gpu::read_back<int64_t>(queue_, places.as<int64_t>() + count);
+      to.rows.offsets = shared<int64_t>(n + 1);
+      to.rows.diagonal = shared<int64_t>(n);
+      to.rows.columns = shared<I>(to.rows.nnz);
+      to.row_of = array<I>(to.rows.nnz);
+      to.values = array<E>(to.rows.nnz);
+      gpu::launch_over(queue_, count,
+                       MoveKept<E, I>{places.as<int64_t>(), values, columns, row_of, count, to.values.template as<E>(),
+                                      to.rows.columns->template as<I>(), to.row_of.template as<I>()});
+      const RowsView<I> from = f.rows.view();
+      gpu::launch_over(queue_, n + 1,
+                       MoveBounds{places.as<int64_t>(), from.offsets, n + 1, to.rows.offsets->template as<int64_t>()});
+      gpu::launch_over(queue_, n,
+                       MoveBounds{places.as<int64_t>(), from.diagonal, n, to.rows.diagonal->template as<int64_t>()});
+      f = std::move(to);
+    }
+
+    void refuse(const Entries& f) const {
+      const Buffer first = array<unsigned long long>(1);
+      const unsigned long long none = ~0ull;
+      queue_.copy(first.data(), &none, sizeof none);
+      gpu::launch_over(queue_, f.rows.nnz,
+                       FindBroken<E, I>{f.values.template as<E>(), f.rows.columns->template as<I>(),
+                                        f.row_of.template as<I>(), f.rows.nnz, first.as<unsigned long long>()});
+      const auto found = gpu::read_back<unsigned long long>(queue_, first.data());
+      if (found != none) ilu::refuse({static_cast<int64_t>(found / 2), 1, found % 2 == 0}, ilu::Form::lu);
+    }
+
+    /// Entries of L before each row, and all of them last.
+    Buffer lower_offsets(const DeviceRows<I>& rows) const {
+      const int64_t n = k_.rows_;
+      const Buffer counts = array<int32_t>(n);
+      Buffer lower = array<int64_t>(n + 1);
+      gpu::launch_over(queue_, n, CountLower{rows.view().offsets, rows.view().diagonal, n, counts.as<int32_t>()});
+      scan(static_cast<const int32_t*>(counts.as<int32_t>()), lower.as<int64_t>(), n);
+      return lower;
+    }
+    int64_t lower_entries(const Entries& f) const {
+      const Buffer lower = lower_offsets(f.rows);
+      return gpu::read_back<int64_t>(queue_, lower.as<int64_t>() + k_.rows_);
+    }
+
+    Factors split(const Entries& f) const {
+      const int64_t n = k_.rows_;
+      const Buffer lower = lower_offsets(f.rows);
+      const auto nnz_L = gpu::read_back<int64_t>(queue_, lower.as<int64_t>() + n);
+      Factors made{triangle(nnz_L), triangle(f.rows.nnz - nnz_L)};
+      gpu::launch_over(queue_, n + 1,
+                       SplitOffsets<O>{f.rows.view().offsets, lower.as<int64_t>(), n + 1,
+                                       made.L.offsets.template as<O>(), made.U.offsets.template as<O>()});
+      gpu::launch_over(
+          queue_, f.rows.nnz,
+          SplitEntries<E, I>{f.rows.view(), lower.as<int64_t>(), f.values.template as<E>(), f.row_of.template as<I>(),
+                             f.rows.nnz, made.L.indices.template as<I>(), made.U.indices.template as<I>(),
+                             made.L.values.template as<E>(), made.U.values.template as<E>()});
+      queue_.synchronize();
+      return made;
+    }
+    HostCsr triangle(int64_t nnz) const {
+      if (sizeof(O) == 4)
+        require(nnz < std::numeric_limits<int32_t>::max(), KKC_STATUS_OVERFLOW, "a factor has ", nnz,
+                " entries, more than A's index pair counts");
+      HostCsr to;
+      to.pair = k_.pair_;
+      to.scalar = k_.scalar_;
+      to.rows = to.cols = k_.rows_;
+      to.nnz = nnz;
+      to.offsets = array<O>(k_.rows_ + 1);
+      to.indices = array<I>(nnz);
+      to.values = array<E>(nnz);
+      return to;
+    }
+
+    const SweepsKernel& k_;
+    Queue& queue_;
+    RowUnions<I> unions_;
+    Entries a_;  // A on the start pattern
+  };
+
+  ilu_pattern::FactorPattern start_;
+  ilu::Rule<RealPart<E>> rule_;
+  double fill_;
+  int32_t iterations_, sweeps_;
+  IndexPair pair_;
+  Scalar scalar_;
+  int64_t rows_;
+  std::shared_ptr<const Memory> memory_;
+};
+
+inline std::unique_ptr<Kernel> make_sweeps(const Desc& desc, Queue&) {
+  std::unique_ptr<Kernel> kernel;
+  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
+    using E = gpu::Element<typename decltype(scalar)::type>;
+    using P = decltype(pair);
+    kernel = std::make_unique<SweepsKernel<E, typename P::ordinal, typename P::offset>>(desc);
+  });
+  return kernel;
+}
+
+inline std::string sweeps_unsupported(const Desc&) { return {}; }
+
+}  // namespace gpu_parts
+
+template <class Dev>
+constexpr Implementation gpu_sweeps() {
+  return {{"gpu_sweeps"}, true, gpu_parts::sweeps_unsupported, gpu_parts::make_sweeps};
+}
+
+}  // namespace kkc::ilut
