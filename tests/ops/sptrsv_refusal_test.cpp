@@ -252,6 +252,9 @@ TEST_CASE("sptrsv: hosts' plans say how deep a triangle is", "[sptrsv]") {
         const std::string chain = plan_info(Depth::chain, op, implementation);
         CHECK(contains(chain, "\"phases\":1,"));
         CHECK(contains(chain, "\"rows_of_one_thread\":40000,"));
+        // Rows that seldom need the one right before them are solved in turn, without levels; grids are not.
+        CHECK(contains(plan_info(Depth::few, op, implementation), "rows_in_turn") == (device == KKC_DEVICE_OPENMP));
+        CHECK(!contains(plan_info(Depth::stencil, op, implementation), "rows_in_turn"));
       }
   }
 }

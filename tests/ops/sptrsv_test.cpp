@@ -92,6 +92,38 @@ TEMPLATE_TEST_CASE("sptrsv: every implementation solves triangles of every depth
   }
 }
 
+TEST_CASE("sptrsv: unit triangles whose rows hold their diagonal in part", "[sptrsv]") {
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<double>(visit.device, "sptrsv")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    // The first row is empty, or holds its diagonal alone; rows behind it end with theirs.
+    for (const std::vector<int64_t>& first : {std::vector<int64_t>{}, std::vector<int64_t>{0}})
+      for (const kkc_uplo_t uplo : both_triangles)
+        for (const std::string& implementation : implementations(visit.device, "sptrsv")) {
+          HostCsr<double> A;
+          A.rows = A.cols = 5;
+          A.offsets = {0};
+          for (int64_t row = 0; row < A.rows; ++row) {
+            if (row == 0)
+              A.indices = first;
+            else
+              for (const int64_t column : {row - 1, row}) A.indices.push_back(column);
+            A.offsets.push_back(static_cast<int64_t>(A.indices.size()));
+          }
+          A.values = random_vector<double>(random, A.nnz());
+          SptrsvCase<double> c;
+          c.implementation = implementation;
+          c.uplo = uplo;
+          c.diag = KKC_DIAG_UNIT;
+          c.values_kept = true;
+          INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << c.text());
+          const auto wrong = run_case(ctx, c, A, random);
+          if (wrong) CHECK(*wrong == "");
+        }
+  }
+}
+
 TEMPLATE_TEST_CASE("sptrsv: every implementation on more work than one thread gets", "[sptrsv]", float, double,
                    std::complex<float>, std::complex<double>) {
   using T = TestType;

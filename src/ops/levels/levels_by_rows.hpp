@@ -25,22 +25,38 @@ struct HostPattern {
 struct Diagonals {
   int64_t missing = std::numeric_limits<int64_t>::max();  // the first row without one
   bool parted = true;
+  bool ascending = true;  // strictly, in each row
+
+  void join(const Diagonals& other) {
+    missing = std::min(missing, other.missing);
+    parted = parted && other.parted;
+    ascending = ascending && other.ascending;
+  }
 };
 
-/// diagonal[row] for rows begin..end-1, as Levels says.
+/// The row's diagonal, as Levels says.
 template <class I, class O>
-Diagonals find_diagonals(const HostPattern<I, O>& A, int64_t begin, int64_t end, O* diagonal) {
-  Diagonals found;
-  for (int64_t row = begin; row < end; ++row) {
-    const int64_t from = A.begin(row), to = A.begin(row + 1);
-    int64_t left = from;
-    while (left < to && A.column(left) < row) ++left;
-    int64_t place = left, last = left;  // of the first diagonal entry; entries seen
-    bool ordered = true;
-    if (left < to && A.column(left) == row) last = left + 1;
-    // A loop without branches: rows that are as they should be are by far the most.
-    for (int64_t p = last; p < to; ++p) ordered &= A.column(p) > row;
-    bool present = last > left;
+int64_t find_diagonal(const HostPattern<I, O>& A, int64_t row, Diagonals& found) {
+  const int64_t from = A.begin(row), to = A.begin(row + 1);
+  // Loops without branches: rows that are as they should be are by far the most.
+  bool ascending = true;
+  for (int64_t p = from + 1; p < to; ++p) ascending &= A.indices[p - 1] < A.indices[p];
+  int64_t place = to;
+  bool present = false, ordered = true;
+  if (ascending) {
+    if (from < to && A.column(to - 1) <= row)
+      place = A.column(to - 1) == row ? to - 1 : to;
+    else if (from < to)
+      place = std::lower_bound(A.indices + from, A.indices + to, row,
+                               [&](I index, int64_t column) { return int64_t{index} - A.base < column; }) -
+              A.indices;
+    present = place < to && A.column(place) == row;
+  } else {
+    found.ascending = false;
+    place = from;
+    while (place < to && A.column(place) < row) ++place;
+    present = place < to && A.column(place) == row;
+    for (int64_t p = place + (present ? 1 : 0); p < to; ++p) ordered &= A.column(p) > row;
     if (!ordered) {
       found.parted = false;
       for (place = from; place < to && A.column(place) != row;) ++place;
@@ -48,9 +64,16 @@ Diagonals find_diagonals(const HostPattern<I, O>& A, int64_t begin, int64_t end,
       if (!present)
         for (place = from; place < to && A.column(place) < row;) ++place;
     }
-    if (!present) found.missing = std::min(found.missing, row);
-    diagonal[row] = static_cast<O>(present ? place : ~place);
   }
+  if (!present) found.missing = std::min(found.missing, row);
+  return present ? place : ~place;
+}
+
+/// diagonal[row] for rows begin..end-1, as Levels says.
+template <class I, class O>
+Diagonals find_diagonals(const HostPattern<I, O>& A, int64_t begin, int64_t end, O* diagonal) {
+  Diagonals found;
+  for (int64_t row = begin; row < end; ++row) diagonal[row] = static_cast<O>(find_diagonal(A, row, found));
   return found;
 }
 

@@ -22,10 +22,7 @@ void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
         find_diagonals(A, part_begin(A.rows, parts, part), part_begin(A.rows, parts, part + 1), diagonal->as<O>());
   });
   Diagonals all;
-  for (const Diagonals& of_part : found) {
-    all.missing = std::min(all.missing, of_part.missing);
-    all.parted = all.parted && of_part.parted;
-  }
+  for (const Diagonals& of_part : found) all.join(of_part);
   if (all.missing < A.rows) levels.missing = all.missing;
   levels.parted = all.parted;
   std::vector<I> level(static_cast<size_t>(A.rows));

@@ -2,30 +2,28 @@
 // each row depends on the one before it (a chain would gain nothing from more threads, and its rows are read as they
 // lie); blocks get levels; a level's blocks are dealt to threads by work, and runs of levels with too little work go to
 // one thread without a wait in between (the aims of Böhnlein, Papp, Steiner, Yzelman, "Efficient parallel scheduling
-// for sparse triangular solvers", arXiv 2503.05408; by levels instead of by growing). Threads wait for flags of the
-// others, not at barriers (Park, Smelyanskiy, Sundaram, Dubey, "Sparsifying synchronization for high-performance
-// shared-memory sparse triangular solver", ISC'14).
+// for sparse triangular solvers", arXiv 2503.05408; by levels instead of by growing). Of long blocks the threads list
+// which others each needs, and only these lists are gone through in order. Where blocks would be short and rows seldom
+// need those right before them, there are no levels: threads take rows in turn.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
-#include <thread>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
+#include "core/info.hpp"
 #include "core/memory.hpp"
-#include "device/host_team.hpp"
+#include "device/host_parallel.hpp"
+#include "ops/levels/levels_host_runs.hpp"
 
 namespace kkc::levels {
 
 /// Rows are numbered in the order of a sequential solve: step s is row s, or row rows - 1 - s when they descend.
 struct Block {
   int64_t first, count;  // steps
+  int64_t run;           // where in BlockSchedule::runs the first step lies
 };
 
 struct BlockSchedule {
@@ -42,49 +40,190 @@ struct BlockSchedule {
     int64_t end(int64_t phase) const { return ends[static_cast<size_t>(phase)]; }
   };
   std::vector<Share> shares;
+  std::vector<Run> runs;  // of steps, all of them in order
+  /// Not 0: no blocks. Threads solve so many steps each in turn, in their order, and wait for single rows.
+  int64_t steps_in_turn = 0;
+
+  void describe(int64_t rows, Info& info) const {
+    if (steps_in_turn > 0) {
+      info.add("rows_in_turn", steps_in_turn);
+    } else {
+      info.add("levels", levels);
+      info.add("blocks", blocks);
+      info.add("rows_per_level", static_cast<double>(rows) / static_cast<double>(std::max<int64_t>(1, levels)));
+      info.add("phases", phases);
+      info.add("rows_of_one_thread", serial_rows);
+    }
+    info.add("threads", int64_t{threads});
+  }
 };
 
 /// What a row costs beside its entries, in entries; what a phase must hold for more than one thread.
 inline constexpr int64_t row_work = 4, least_phase_work = 3000;
 inline constexpr int64_t most_block_rows = 128, most_block_work = 8192;
 
-/// Gives the core away when the wait is long: what is waited for may not have one.
-template <class Reached>
-void wait_until(const Reached& reached) {
-  for (int turns = 0; !reached(); ++turns) {
-    if (turns < 4000) {
-#if defined(__x86_64__)
-      _mm_pause();
-#endif
-    } else {
-      std::this_thread::yield();
-    }
+/// A part's steps: runs, and blocks with what they cost. Block::run counts from the part's first.
+struct BlockPart {
+  std::vector<Run> runs;
+  std::vector<Block> blocks;
+  std::vector<int64_t> work;
+  /// Of blocks that a block depends on, each about once: those of block i are before ends[i].
+  std::vector<int32_t> needed;
+  std::vector<int64_t> ends;
+};
+
+/// The last step before `first` that a row depends on, or -1. step_of: of a row; the row's columns ascend.
+template <class Rows, class StepOf>
+int64_t nearest_before(const Rows& rows, int64_t row, int64_t first, const StepOf& step_of) {
+  const int64_t begin = rows.begin(row), end = rows.end(row);
+  const bool last_is_nearest = step_of(1) > step_of(0);
+  for (int64_t k = 0; k < end - begin; ++k) {
+    const int64_t step = step_of(rows.column(last_is_nearest ? end - 1 - k : begin + k));
+    if (step < first) return step;
   }
+  return -1;
 }
 
-/// Blocks of steps begin..end-1 and what they cost. rows: as for schedule_blocks.
+/// rows: as for schedule_blocks. part.runs are there, of steps.
 template <class Rows>
-void cut_blocks(const Rows& rows, int64_t n, bool ascending, int64_t begin, int64_t end, std::vector<Block>& blocks,
-                std::vector<int64_t>& work) {
+void cut_blocks(const Rows& rows, int64_t n, bool ascending, BlockPart& part) {
   const auto row_of = [&](int64_t step) { return ascending ? step : n - 1 - step; };
-  for (int64_t step = begin; step < end;) {
-    const int64_t first = step;
-    int64_t sum = 0;
-    for (;;) {
-      const int64_t row = row_of(step);
-      sum += rows.end(row) - rows.begin(row) + row_work;
-      if (++step >= end || step - first >= most_block_rows || sum >= most_block_work) break;
-      // Rows are mostly sorted, so that the neighbour is at one end.
-      const int64_t next = row_of(step), from = rows.begin(next), to = rows.end(next);
-      if (from >= to || (rows.column(ascending ? to - 1 : from) != row)) break;
+  // Rows are mostly sorted, so that the neighbour is at one end.
+  const auto follows = [&](int64_t step) {
+    const int64_t row = row_of(step), from = rows.begin(row), to = rows.end(row);
+    return from < to && rows.column(ascending ? to - 1 : from) == row_of(step - 1);
+  };
+  bool open = false;  // the last block takes more rows
+  const auto add = [&](int64_t step, int64_t count, int64_t work, int64_t run) {
+    if (!open) {
+      part.blocks.push_back({step, 0, run});
+      part.work.push_back(0);
     }
-    blocks.push_back({first, step - first});
-    work.push_back(sum);
+    Block& block = part.blocks.back();
+    block.count += count;
+    part.work.back() += work;
+    open = block.count < most_block_rows && part.work.back() < most_block_work;
+  };
+  for (size_t r = 0; r < part.runs.size(); ++r) {
+    const Run run = part.runs[r];
+    const auto at = static_cast<int64_t>(r);
+    const int64_t end = run.first + run.rows;
+    const auto work_of = [&](int64_t step) { return rows.end(row_of(step)) - rows.begin(row_of(step)) + row_work; };
+    if (!run.alike) {
+      for (int64_t step = run.first; step < end; ++step) {
+        open = open && follows(step);
+        add(step, 1, work_of(step), at);
+      }
+      continue;
+    }
+    open = open && follows(run.first);
+    const int64_t each = work_of(run.first);
+    // Rows without entries wait for nothing, and nothing is gained by dealing them singly.
+    const bool together = each == row_work || follows(run.first + 1);
+    for (int64_t step = run.first; step < end;) {
+      int64_t count = 1;
+      if (together) {
+        const int64_t has = open ? part.blocks.back().count : 0, did = open ? part.work.back() : 0;
+        count = std::min({end - step, most_block_rows - has, (most_block_work - did + each - 1) / each});
+      }
+      add(step, count, count * each, at);
+      step += count;
+      open = open && together;
+    }
   }
 }
 
-/// A level for each block, from those of the rows it depends on. By one thread: neighbouring blocks mostly depend on
-/// each other, and a thread that waits for every other block waits long where the other one's core is busy.
+/// Which block a step is in.
+class BlockFinder {
+ public:
+  BlockFinder(const std::vector<Block>& blocks, int64_t steps) : blocks_(blocks) {
+    firsts_.reserve(static_cast<size_t>(steps / spacing + 2));
+    for (size_t i = 0; i < blocks.size(); ++i)
+      while (static_cast<int64_t>(firsts_.size()) * spacing < blocks[i].first + blocks[i].count)
+        firsts_.push_back(static_cast<int32_t>(i));
+  }
+  int64_t find(int64_t step) const {
+    int64_t i = firsts_[static_cast<size_t>(step / spacing)];
+    while (blocks_[static_cast<size_t>(i)].first + blocks_[static_cast<size_t>(i)].count <= step) ++i;
+    return i;
+  }
+
+ private:
+  static constexpr int64_t spacing = 32;
+  const std::vector<Block>& blocks_;
+  std::vector<int32_t> firsts_;  // the block of every spacing-th step
+};
+
+/// part.needed and part.ends, all blocks known. Of runs only the first row's entries are looked at.
+template <class Rows>
+void find_needed(const Rows& rows, int64_t n, bool ascending, const std::vector<Block>& blocks,
+                 const BlockFinder& finder, BlockPart& part) {
+  constexpr size_t recent = 16;
+  const auto step_of = [&](int64_t row) { return ascending ? row : n - 1 - row; };  // and the row of a step
+  for (const Block& block : part.blocks) {
+    const size_t begin = part.needed.size();
+    int64_t low = 0, high = 0;  // steps of the block that was found last
+    const auto need = [&](int64_t from, int64_t to) {
+      for (int64_t step = from; step < to; step = high) {
+        if (step < low || step >= high) {
+          const int64_t i = finder.find(step);
+          low = blocks[static_cast<size_t>(i)].first;
+          high = low + blocks[static_cast<size_t>(i)].count;
+          const size_t end = part.needed.size();
+          bool known = false;
+          for (size_t k = end - std::min(end - begin, recent); k < end; ++k) known |= part.needed[k] == i;
+          if (!known) part.needed.push_back(static_cast<int32_t>(i));
+        }
+      }
+    };
+    const int64_t end = block.first + block.count;
+    auto r = static_cast<size_t>(block.run);
+    int64_t before = 0, before_end = 0;  // entries of the row before
+    for (int64_t step = block.first; step < end; ++r) {
+      const Run& run = part.runs[r];
+      const int64_t stop = std::min(end, run.first + run.rows);
+      while (step < stop) {
+        const int64_t row = step_of(step), count = run.alike ? stop - step : 1;
+        int64_t p = rows.begin(row), last = rows.end(row);
+        // Unknowns of one point share their columns: those that the row before had need no second look.
+        const int64_t shared = run.alike ? 0 : std::min(last - p, before_end - before);
+        const int64_t first = p, other = before, other_end = before_end;
+        before = first;
+        before_end = last;
+        if (ascending)
+          p += rows.same_columns(first, other, shared);
+        else
+          last -= rows.same_columns(last - shared, other_end - shared, shared) == shared ? shared : 0;
+        for (; p < last; ++p) {
+          const int64_t from = step_of(rows.column(p));
+          if (from < block.first) need(from, std::min(from + count, block.first));
+        }
+        step += count;
+      }
+    }
+    part.ends.push_back(static_cast<int64_t>(part.needed.size()));
+  }
+}
+
+/// A level for each block, from those of the blocks that it needs.
+template <class I>
+void find_levels_of_needed(const std::vector<BlockPart>& parts, std::vector<I>& block_level) {
+  size_t i = 0;
+  for (const BlockPart& part : parts) {
+    int64_t at = 0;
+    for (const int64_t end : part.ends) {
+      I level = 0;
+      for (; at < end; ++at)
+        level =
+            std::max(level, static_cast<I>(block_level[static_cast<size_t>(part.needed[static_cast<size_t>(at)])] + 1));
+      block_level[i++] = level;
+    }
+  }
+}
+
+/// A level for each block, from those of the rows it depends on: for blocks of few rows, of which a list of what they
+/// need would be no shorter than the pattern. By one thread: neighbouring blocks mostly depend on each other, and a
+/// thread that waits for every other block waits long where the other one's core is busy.
 template <class I, class Rows>
 void find_block_levels(const Rows& rows, int64_t n, bool ascending, const std::vector<Block>& blocks, I* row_level,
                        std::vector<I>& block_level) {
@@ -108,29 +247,95 @@ void find_block_levels(const Rows& rows, int64_t n, bool ascending, const std::v
   }
 }
 
+/// Whether threads that take `each` steps in turn would seldom wait: few of these reach the steps right before them,
+/// which others have under way. Rows ascend. Looks at every fourth turn.
+template <class Rows>
+bool seldom_waits(const Rows& rows, int64_t n, bool ascending, int threads, int64_t each) {
+  const auto step_of = [&](int64_t row) { return ascending ? row : n - 1 - row; };  // and the row of a step
+  int64_t turns = 0, waiting = 0;
+  for (int64_t first = 0; first < n; first += 4 * each) {
+    bool waits = false;
+    for (int64_t step = first; step < std::min(n, first + each) && !waits; ++step) {
+      const int64_t nearest = nearest_before(rows, step_of(step), first, step_of);
+      waits = nearest >= first - (threads - 1) * each && nearest >= 0;
+    }
+    ++turns;
+    waiting += waits;
+  }
+  return waiting * 2 <= turns;
+}
+
+/// All steps as one block of one thread.
+inline BlockSchedule schedule_for_one_thread(std::vector<Run> runs, int64_t n) {
+  BlockSchedule made;
+  made.blocks = made.levels = made.phases = n > 0 ? 1 : 0;
+  made.serial_rows = n;
+  made.shares.resize(1);
+  if (n > 0) {
+    made.shares[0] = {{{0, n, 0}}, {1}, {0, 1}};
+  } else {
+    made.shares[0].next = {0};
+  }
+  made.runs = std::move(runs);
+  return made;
+}
+
 /// rows: rows.begin(row), rows.end(row), rows.column(entry) of those that a row depends on; solved in order of steps.
-/// memory: for what is needed on the way.
+/// runs: of those rows, ascending, by parts. memory: for what is needed on the way.
 template <class Dev, class I, class Rows>
 BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Rows& rows, int64_t n,
-                              bool ascending, int threads) {
+                              bool ascending, int threads, std::vector<std::vector<Run>> runs) {
   BlockSchedule made;
-  const Buffer row_level(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
-  std::vector<std::vector<Block>> part_blocks(static_cast<size_t>(threads));
-  std::vector<std::vector<int64_t>> part_work(static_cast<size_t>(threads));
-  host_parts_checked<Dev>(queue, threads, [&](int64_t part) {
-    const int64_t begin = part_begin(n, threads, part), end = part_begin(n, threads, part + 1);
-    std::fill(row_level.as<I>() + begin, row_level.as<I>() + end, I{0});
-    cut_blocks(rows, n, ascending, begin, end, part_blocks[static_cast<size_t>(part)],
-               part_work[static_cast<size_t>(part)]);
+  std::vector<BlockPart> parts(runs.size());
+  host_parts_checked<Dev>(queue, static_cast<int64_t>(parts.size()), [&](int64_t i) {
+    BlockPart& part = parts[static_cast<size_t>(ascending ? i : static_cast<int64_t>(parts.size()) - 1 - i)];
+    part.runs = std::move(runs[static_cast<size_t>(i)]);
+    if (!ascending) {
+      std::reverse(part.runs.begin(), part.runs.end());
+      for (Run& run : part.runs) run.first = n - run.first - run.rows;
+    }
+    if (threads > 1) cut_blocks(rows, n, ascending, part);
   });
-  std::vector<Block> blocks = std::move(part_blocks[0]);
-  std::vector<int64_t> work = std::move(part_work[0]);
-  for (size_t part = 1; part < part_blocks.size(); ++part) {
-    blocks.insert(blocks.end(), part_blocks[part].begin(), part_blocks[part].end());
-    work.insert(work.end(), part_work[part].begin(), part_work[part].end());
+  const auto all_runs = [&] {
+    std::vector<Run> all;
+    for (const BlockPart& part : parts) all.insert(all.end(), part.runs.begin(), part.runs.end());
+    return all;
+  };
+  if (threads == 1) return schedule_for_one_thread(all_runs(), n);
+  size_t count_of_blocks = 0;
+  for (const BlockPart& part : parts) count_of_blocks += part.blocks.size();
+  const bool long_blocks = static_cast<int64_t>(count_of_blocks) * 8 <= n;
+  const int64_t in_turn = std::max<int64_t>(8, 64 / threads);
+  if (!long_blocks && rows.ascending() && seldom_waits(rows, n, ascending, threads, in_turn)) {
+    made.threads = threads;
+    made.steps_in_turn = in_turn;
+    return made;
+  }
+  std::vector<Block> blocks;
+  std::vector<int64_t> work;
+  for (const BlockPart& part : parts) {
+    blocks.insert(blocks.end(), part.blocks.begin(), part.blocks.end());
+    work.insert(work.end(), part.work.begin(), part.work.end());
   }
   std::vector<I> block_level(blocks.size());
-  find_block_levels(rows, n, ascending, blocks, row_level.as<I>(), block_level);
+  if (long_blocks) {
+    const BlockFinder finder(blocks, n);
+    host_parts_checked<Dev>(queue, static_cast<int64_t>(parts.size()), [&](int64_t i) {
+      find_needed(rows, n, ascending, blocks, finder, parts[static_cast<size_t>(i)]);
+    });
+    find_levels_of_needed(parts, block_level);
+  } else {
+    const Buffer row_level(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
+    std::fill(row_level.as<I>(), row_level.as<I>() + n, I{0});
+    find_block_levels(rows, n, ascending, blocks, row_level.as<I>(), block_level);
+  }
+  made.runs = all_runs();
+  int64_t runs_before = 0;
+  size_t next_block = 0;
+  for (const BlockPart& part : parts) {
+    for (size_t i = 0; i < part.blocks.size(); ++i) blocks[next_block++].run += runs_before;
+    runs_before += static_cast<int64_t>(part.runs.size());
+  }
   I count = 0;
   for (const I level : block_level) count = std::max<I>(count, static_cast<I>(level + 1));
   made.blocks = static_cast<int64_t>(blocks.size());
@@ -202,49 +407,5 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   }
   return made;
 }
-
-/// Threads of one schedule wait for one another here.
-class BlockRunner {
- public:
-  explicit BlockRunner(int threads) : flags_(static_cast<size_t>(threads)) {}
-
-  /// f(thread, phase) for all phases with blocks; a thread begins one when the others have ended those before it. Not
-  /// for two calls at a time. f must not throw.
-  template <class Dev, class F>
-  void run(Queue& queue, const BlockSchedule& schedule, F&& f) {
-    base_ += schedule.phases + 1;
-    const int64_t base = base_;
-    const auto work = [&](int thread) {
-      const auto& mine = schedule.shares[static_cast<size_t>(thread)];
-      int64_t phase = mine.next[0];
-      flag(thread).store(base + phase, std::memory_order_release);
-      while (phase < schedule.phases) {
-        for (int other = 0; other < schedule.threads; ++other)
-          if (other != thread) wait(flag(other), base + phase);
-        f(thread, phase);
-        phase = mine.next[static_cast<size_t>(phase) + 1];
-        flag(thread).store(base + phase, std::memory_order_release);
-      }
-    };
-    if (schedule.threads > 1 && host_team<Dev>(queue, schedule.threads, work)) return;
-    for (int64_t phase = 0; phase < schedule.phases; ++phase)
-      for (int thread = 0; thread < schedule.threads; ++thread)
-        if (const auto& share = schedule.shares[static_cast<size_t>(thread)]; share.end(phase) > share.begin(phase))
-          f(thread, phase);
-  }
-
- private:
-  struct alignas(128) Flag {
-    std::atomic<int64_t> value{0};
-  };
-  std::atomic<int64_t>& flag(int thread) { return flags_[static_cast<size_t>(thread)].value; }
-
-  static void wait(const std::atomic<int64_t>& flag, int64_t reached) {
-    wait_until([&] { return flag.load(std::memory_order_acquire) >= reached; });
-  }
-
-  std::vector<Flag> flags_;
-  int64_t base_ = 0;
-};
 
 }  // namespace kkc::levels

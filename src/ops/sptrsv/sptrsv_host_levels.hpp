@@ -1,9 +1,9 @@
-// sptrsv, host_levels: rows from the caller's matrix, in blocks that threads solve level by level
+// sptrsv, host_levels: rows from the caller's matrix, in blocks that threads solve level by level, or in turn
 // (ops/levels/levels_host_blocks.hpp). Eight right-hand sides share one reading of the matrix. The same bits run to
 // run, for every number of threads.
 #pragma once
 
-#include "ops/levels/levels_host_blocks.hpp"
+#include "ops/levels/levels_host_runner.hpp"
 #include "ops/sptrsv/sptrsv_host_triangle.hpp"
 
 namespace kkc::sptrsv {
@@ -21,6 +21,7 @@ template <class Dev, class S, class I, class O>
 class LevelKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   static constexpr int most_vectors = 8;
+  static constexpr int64_t rows_ahead = 4;
 
  public:
   LevelKernel(const Desc& desc, Queue& queue)
@@ -29,7 +30,8 @@ class LevelKernel final : public Kernel {
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
         schedule_(levels::schedule_blocks<Dev, I>(queue, desc.memory, typename Triangle::Rows(triangle_, desc.A),
-                                                  desc.A.rows, ascending_, threads_for(desc, queue))),
+                                                  desc.A.rows, ascending_, threads_for(desc, queue),
+                                                  triangle_.take_runs())),
         runner_(schedule_.threads),
         zeros_(static_cast<size_t>(schedule_.threads)) {}
 
@@ -62,13 +64,7 @@ class LevelKernel final : public Kernel {
   }
 
   void describe(Info& info) const override {
-    info.add("levels", schedule_.levels);
-    info.add("blocks", schedule_.blocks);
-    info.add("rows_per_level",
-             static_cast<double>(triangle_.rows()) / static_cast<double>(std::max<int64_t>(1, schedule_.levels)));
-    info.add("phases", schedule_.phases);
-    info.add("rows_of_one_thread", schedule_.serial_rows);
-    info.add("threads", int64_t{schedule_.threads});
+    schedule_.describe(triangle_.rows(), info);
     info.add("plan_bytes", static_cast<int64_t>(triangle_.bytes()));
   }
 
@@ -77,6 +73,12 @@ class LevelKernel final : public Kernel {
     int64_t row;
   };
 
+  /// Asks for the unknowns of a row.
+  static void prefetch(const typename Triangle::Rows& rows, int64_t row, const Sides<S>& sides) {
+    for (int64_t p = rows.begin(row), end = rows.end(row); p < end; ++p)
+      __builtin_prefetch(sides.x + rows.column(p) * sides.x_row);
+  }
+
   /// K: number of vectors, or 0 for `vectors` of them, at most most_vectors.
   template <int K>
   void solve(Queue& queue, const CsrRef& A, const S& alpha, const Sides<S>& sides, int vectors) {
@@ -84,25 +86,49 @@ class LevelKernel final : public Kernel {
     const typename Triangle::Rows rows(triangle_, A);
     const auto* values = static_cast<const S*>(A.values);
     const auto with = [&](const auto& value_of) {
+      const auto solve_step = [&](int64_t row, int64_t & first_zero) __attribute__((always_inline)) {
+        S inverse{};
+        if (!unit_) {
+          const S d = triangle_.diagonal(rows, values, row);
+          if (d == S{}) [[unlikely]]
+            first_zero = std::min(first_zero, row);
+          inverse = inverse_of(conjugated(d, conjugate_));
+        }
+        solve_row<K>(rows, row, values, value_of, alpha, inverse, sides, vectors);
+      };
+      const auto keep_zero = [&](int thread, int64_t first_zero) {
+        auto& zero = zeros_[static_cast<size_t>(thread)].row;
+        zero = std::min(zero, first_zero);
+      };
+      const int64_t n = triangle_.rows();
+      const auto row_of = [&](int64_t step) { return ascending_ ? step : n - 1 - step; };  // and the step of a row
+      if (schedule_.steps_in_turn > 0) {
+        runner_.template run_in_turn<Dev>(
+            queue, schedule_, n, [&](int thread, int64_t first, int64_t count, levels::BlockRunner::Turn& turn) {
+              int64_t first_zero = INT64_MAX;
+              for (int64_t step = first; step < first + count; ++step) {
+                const int64_t row = row_of(step);
+                // Behind a turn's last row comes the first of the thread's next one.
+                int64_t later = step + rows_ahead;
+                if (later >= first + count) later += (schedule_.threads - 1) * schedule_.steps_in_turn;
+                if (later < n) prefetch(rows, row_of(later), sides);
+                turn.need(levels::nearest_before(rows, row, first, row_of));
+                solve_step(row, first_zero);
+                turn.passed(step + 1);
+              }
+              keep_zero(thread, first_zero);
+            });
+        return;
+      }
       runner_.template run<Dev>(queue, schedule_, [&](int thread, int64_t phase) {
         const auto& share = schedule_.shares[static_cast<size_t>(thread)];
         int64_t first_zero = INT64_MAX;
         for (int64_t at = share.begin(phase); at < share.end(phase); ++at) {
           const levels::Block block = share.blocks[static_cast<size_t>(at)];
-          for (int64_t step = block.first; step < block.first + block.count; ++step) {
-            const int64_t row = ascending_ ? step : triangle_.rows() - 1 - step;
-            S inverse{};
-            if (!unit_) {
-              const S d = triangle_.diagonal(values, row);
-              if (d == S{}) [[unlikely]]
-                first_zero = std::min(first_zero, row);
-              inverse = inverse_of(conjugated(d, conjugate_));
-            }
-            solve_row<K>(rows, row, value_of, alpha, inverse, sides, vectors);
-          }
+          for (int64_t step = block.first; step < block.first + block.count; ++step)
+            solve_step(row_of(step), first_zero);
         }
-        auto& zero = zeros_[static_cast<size_t>(thread)].row;
-        zero = std::min(zero, first_zero);
+        keep_zero(thread, first_zero);
       });
     };
     if (triangle_.own())
@@ -115,8 +141,15 @@ class LevelKernel final : public Kernel {
   }
 
   template <int K, class Value>
-  [[gnu::always_inline]] void solve_row(const typename Triangle::Rows& rows, int64_t row, const Value& value_of,
-                                        const S& alpha, const S& inverse, const Sides<S>& sides, int vectors) const {
+  [[gnu::always_inline]] void solve_row(const typename Triangle::Rows& rows, int64_t row, const S* values,
+                                        const Value& value_of, const S& alpha, const S& inverse, const Sides<S>& sides,
+                                        int vectors) const {
+    if constexpr (K == 1) {
+      const S right = times(alpha, sides.b[row * sides.b_row]);
+      const S sum = one_sum(rows, row, values, value_of, right, sides);
+      sides.x[row * sides.x_row] = unit_ ? sum : times(sum, inverse);
+      return;
+    }
     const int count = K == 0 ? vectors : K;
     S sum[K == 0 ? most_vectors : K];
     const S* b = sides.b + row * sides.b_row;
@@ -137,6 +170,38 @@ class LevelKernel final : public Kernel {
       for (int64_t p = end - 1; p >= begin; --p) subtract(p);
     S* x = sides.x + row * sides.x_row;
     for (int k = 0; k < count; ++k) x[k * sides.x_vector] = unit_ ? sum[k] : times(sum[k], inverse);
+  }
+
+  /// Four sums at once; the neighbour's unknown, the last to come, is used last.
+  template <class Value>
+  [[gnu::always_inline]] S one_sum(const typename Triangle::Rows& rows, int64_t row, const S* values,
+                                   const Value& value_of, S sum, const Sides<S>& sides) const {
+    const int64_t begin = rows.begin(row), length = rows.end(row) - begin;
+    const int64_t first = ascending_ ? begin : begin + length - 1, way = ascending_ ? 1 : -1;
+    const auto product = [&](int64_t k) __attribute__((always_inline)) {
+      const int64_t p = first + k * way;
+      return times(value_of(p), sides.x[rows.column(p) * sides.x_row]);
+    };
+    S other{}, third{}, fourth{};
+    const auto subtract_four = [&](int64_t k) __attribute__((always_inline)) {
+      sum = minus(sum, product(k));
+      other = minus(other, product(k + 1));
+      third = minus(third, product(k + 2));
+      fourth = minus(fourth, product(k + 3));
+    };
+    int64_t k = 0;
+    for (; k + 9 <= length; k += 8) {
+      rows.prefetch_ahead(values, first + k * way, way);
+      subtract_four(k);
+      subtract_four(k + 4);
+    }
+    if (k + 5 <= length) {
+      subtract_four(k);
+      k += 4;
+    }
+    for (; k + 1 < length; ++k) sum = minus(sum, product(k));
+    sum = plus(plus(sum, other), plus(third, fourth));
+    return k < length ? minus(sum, product(k)) : sum;
   }
 
   bool ascending_, unit_, conjugate_;

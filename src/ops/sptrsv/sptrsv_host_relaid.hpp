@@ -1,11 +1,11 @@
 // sptrsv, host_relaid: under values = kept each thread has its rows in a stream of its own, in order of solution (the
 // reordering for locality of Böhnlein, Papp, Steiner, Yzelman, arXiv 2503.05408, without a permutation of the
-// unknowns), in blocks that threads solve level by level (ops/levels/levels_host_blocks.hpp). Columns at the same
-// distances in neighbouring rows are held once, as diagonals are in DIA, and such rows are computed by vectors. The
-// same bits run to run, for every number of threads.
+// unknowns), in blocks that threads solve level by level, or rows that they take in turn
+// (ops/levels/levels_host_blocks.hpp). Columns at the same distances in neighbouring rows are held once, as diagonals
+// are in DIA, and such rows are computed by vectors. The same bits run to run with one number of threads.
 #pragma once
 
-#include "ops/levels/levels_host_blocks.hpp"
+#include "ops/levels/levels_host_runner.hpp"
 #include "ops/sptrsv/sptrsv_host_relaid_kernels.hpp"
 #include "ops/sptrsv/sptrsv_host_triangle.hpp"
 
@@ -17,7 +17,6 @@ template <class Dev, class S, class I, class O>
 class RelaidKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   using Rows = typename Triangle::Rows;
-  static constexpr int64_t shortest_run = 4;
 
  public:
   RelaidKernel(const Desc& desc, Queue& queue)
@@ -27,15 +26,20 @@ class RelaidKernel final : public Kernel {
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
         schedule_(levels::schedule_blocks<Dev, I>(queue, desc.memory, Rows(triangle_, desc.A), n_, ascending_,
-                                                  threads_for(desc, queue))),
+                                                  threads_for(desc, queue), triangle_.take_runs())),
         runner_(schedule_.threads),
         streams_(static_cast<size_t>(schedule_.threads)) {
     const Rows rows(triangle_, desc.A);
+    far_apart_ = columns_far_apart(desc.A);
+    in_place_ = !far_apart_ && schedule_.steps_in_turn == 0 && schedule_.blocks * 8 <= n_;
     host_parts_checked<Dev>(queue, schedule_.threads, [&](int64_t thread) {
       Stream& stream = streams_[static_cast<size_t>(thread)];
-      const auto& share = schedule_.shares[static_cast<size_t>(thread)];
       int64_t indices = 0, values = 0;
+      const int64_t turn = schedule_.steps_in_turn;
+      for (int64_t step = thread * turn; turn > 0 && step < n_; step += schedule_.threads * turn)
+        stream.pieces.push_back({step, static_cast<int32_t>(std::min(turn, n_ - step)), -1, 0});
       for (int64_t phase = 0; phase < schedule_.phases; ++phase) {
+        const auto& share = schedule_.shares[static_cast<size_t>(thread)];
         for (int64_t at = share.begin(phase); at < share.end(phase); ++at)
           cut(rows, share.blocks[static_cast<size_t>(at)], share.begin(phase) == at, stream.pieces);
         stream.ends.push_back(static_cast<int64_t>(stream.pieces.size()));
@@ -47,7 +51,6 @@ class RelaidKernel final : public Kernel {
       for (const Piece& piece : stream.pieces) write_columns(rows, piece, index);
       std::fill(index, index + entries_ahead + 1, I{0});
     });
-    far_apart_ = columns_far_apart(desc.A);
   }
 
   bool keeps_values() const override { return true; }
@@ -85,22 +88,15 @@ class RelaidKernel final : public Kernel {
       Sides<S> from = sides;
       from.b += k * sides.b_vector;
       from.x += k * sides.x_vector;
-      if (some == 1 && (from.x_row == 1 || n_ == 1))
-        one_vector(queue, alpha, from);
-      else if (some == most_vectors)
-        run(queue, SeveralVectors<S, I, most_vectors>{from, alpha, n_, some, ascending_, unit_});
+      if (in_place_)
+        solve(queue, PlaceColumns<I, Rows>(Rows(triangle_, args.A)), alpha, from, some);
       else
-        run(queue, SeveralVectors<S, I, 0>{from, alpha, n_, some, ascending_, unit_});
+        solve(queue, StreamColumns<I>(), alpha, from, some);
     }
   }
 
   void describe(Info& info) const override {
-    info.add("levels", schedule_.levels);
-    info.add("blocks", schedule_.blocks);
-    info.add("rows_per_level", static_cast<double>(n_) / static_cast<double>(std::max<int64_t>(1, schedule_.levels)));
-    info.add("phases", schedule_.phases);
-    info.add("rows_of_one_thread", schedule_.serial_rows);
-    info.add("threads", int64_t{schedule_.threads});
+    schedule_.describe(n_, info);
     int64_t in_runs = 0, bytes = static_cast<int64_t>(triangle_.bytes());
     for (const Stream& stream : streams_) {
       bytes +=
@@ -141,35 +137,30 @@ class RelaidKernel final : public Kernel {
     return ascending_ ? rows.begin(row) + k : rows.begin(row) + length - 1 - k;
   }
 
-  bool alike(const Rows& rows, int64_t row, int64_t other) const {
-    const int64_t begin = rows.begin(row), first = rows.begin(other), length = rows.end(row) - begin;
-    if (rows.end(other) - first != length) return false;
-    bool same = true;
-    for (int64_t k = 0; k < length && same; ++k) same = rows.column(begin + k) - row == rows.column(first + k) - other;
-    return same;
-  }
-
   void cut(const Rows& rows, const levels::Block& block, bool opens_phase, std::vector<Piece>& pieces) const {
+    constexpr int64_t most = std::numeric_limits<int32_t>::max() / 2;
     const int64_t end = block.first + block.count;
-    for (int64_t step = block.first, rest = 1; step < end; step += rest) {
-      rest = 1;
-      while (step + rest < end && alike(rows, row_of(step + rest), row_of(step + rest - 1))) ++rest;
-      const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
-      if (rest >= shortest_run) {
+    auto run = schedule_.runs.begin() + block.run;
+    for (int64_t step = block.first, taken = 0; step < end; step += taken) {
+      while (run->first + run->rows <= step) ++run;
+      taken = std::min({end, run->first + run->rows, step + most}) - step;
+      if (run->alike && taken >= levels::shortest_run) {
+        const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
         int32_t far = 0;
         for (; far < length; ++far) {
           const int64_t distance = rows.column(entry(rows, row, length, far)) - row;
           if (distance < lanes && distance > -lanes) break;
         }
-        pieces.push_back({step, static_cast<int32_t>(rest), static_cast<int32_t>(length), far});
+        pieces.push_back({step, static_cast<int32_t>(taken), static_cast<int32_t>(length), far});
         continue;
       }
       const bool joins = !pieces.empty() && pieces.back().length < 0 &&
-                         pieces.back().first + pieces.back().rows == step && !(opens_phase && step == block.first);
+                         pieces.back().first + pieces.back().rows == step && pieces.back().rows + taken <= most &&
+                         !(opens_phase && step == block.first);
       if (joins)
-        pieces.back().rows += static_cast<int32_t>(rest);
+        pieces.back().rows += static_cast<int32_t>(taken);
       else
-        pieces.push_back({step, static_cast<int32_t>(rest), -1, 0});
+        pieces.push_back({step, static_cast<int32_t>(taken), -1, 0});
     }
   }
 
@@ -182,13 +173,14 @@ class RelaidKernel final : public Kernel {
     }
     for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
       const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
-      indices += length + 1;
+      indices += in_place_ ? 0 : length + 1;
       values += length + diagonals;
     }
   }
 
   void write_columns(const Rows& rows, const Piece& piece, I*& index) const {
     const bool run = piece.length >= 0;
+    if (!run && in_place_) return;
     for (int64_t step = piece.first; step < piece.first + (run ? 1 : piece.rows); ++step) {
       const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
       if (!run) *index++ = static_cast<I>(length);
@@ -200,7 +192,7 @@ class RelaidKernel final : public Kernel {
   void write_values(const Rows& rows, const Piece& piece, const S* source, int64_t& zero, S*& value) const {
     const auto inverse = [&](int64_t row) {
       if (unit_) return S{};
-      const S d = triangle_.diagonal(source, row);
+      const S d = triangle_.diagonal(rows, source, row);
       if (d == S{}) zero = std::min(zero, row);
       return inverse_of(conjugated(d, conjugate_));
     };
@@ -237,9 +229,21 @@ class RelaidKernel final : public Kernel {
     }
   }
 
-  void one_vector(Queue& queue, const S& alpha, const Sides<S>& sides) {
+  template <class Columns>
+  void solve(Queue& queue, const Columns& columns, const S& alpha, const Sides<S>& sides, int vectors) {
+    if (vectors == 1 && (sides.x_row == 1 || n_ == 1))
+      one_vector(queue, columns, alpha, sides);
+    else if (vectors == most_vectors)
+      run(queue, SeveralVectors<S, I, most_vectors, Columns>{columns, sides, alpha, n_, vectors, ascending_, unit_});
+    else
+      run(queue, SeveralVectors<S, I, 0, Columns>{columns, sides, alpha, n_, vectors, ascending_, unit_});
+  }
+
+  template <class Columns>
+  void one_vector(Queue& queue, const Columns& columns, const S& alpha, const Sides<S>& sides) {
     const auto with = [&]<bool ascending, bool unit>(std::bool_constant<ascending>, std::bool_constant<unit>) {
-      run(queue, OneVector<S, I, ascending, unit>{sides.b, sides.b_row, sides.x, alpha, n_, far_apart_});
+      run(queue,
+          OneVector<S, I, ascending, unit, Columns>{columns, sides.b, sides.b_row, sides.x, alpha, n_, far_apart_});
     };
     const std::true_type yes;
     const std::false_type no;
@@ -252,6 +256,17 @@ class RelaidKernel final : public Kernel {
   template <class F>
   void run(Queue& queue, const F& solve) {
     for (Stream& stream : streams_) stream.at = {stream.indices.template as<I>(), stream.values.template as<S>()};
+    if (schedule_.steps_in_turn > 0) {
+      const int64_t stride = schedule_.steps_in_turn * schedule_.threads;
+      runner_.template run_in_turn<Dev>(queue, schedule_, n_,
+                                        [&](int thread, int64_t first, int64_t, levels::BlockRunner::Turn& turn) {
+                                          Stream& stream = streams_[static_cast<size_t>(thread)];
+                                          Cursor<S, I> at = stream.at;
+                                          solve.in_turn(stream.pieces[static_cast<size_t>(first / stride)], at, turn);
+                                          stream.at = at;
+                                        });
+      return;
+    }
     runner_.template run<Dev>(queue, schedule_, [&](int thread, int64_t phase) {
       Stream& stream = streams_[static_cast<size_t>(thread)];
       Cursor<S, I> at = stream.at;
@@ -264,6 +279,7 @@ class RelaidKernel final : public Kernel {
 
   int64_t n_;
   bool ascending_, unit_, conjugate_, far_apart_ = false;
+  bool in_place_ = false;  // columns of rows outside runs are read from the caller's matrix, not kept
   Triangle triangle_;
   levels::BlockSchedule schedule_;
   levels::BlockRunner runner_;

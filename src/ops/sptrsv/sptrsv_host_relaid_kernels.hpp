@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/parts.hpp"
 
@@ -36,6 +37,52 @@ struct Cursor {
   const S* value;
 };
 
+/// Columns of a row, nearest last: of entry k, first[way * k] - base.
+template <class I>
+struct RowColumns {
+  const I* first;
+  int64_t length;
+};
+
+/// From the stream, which holds their number and then them.
+template <class I>
+struct StreamColumns {
+  static constexpr bool in_place = false;
+  static constexpr int64_t base = 0;
+  template <class S>
+  [[gnu::always_inline]] RowColumns<I> row(int64_t, bool, Cursor<S, I>& at) const {
+    const auto length = static_cast<int64_t>(*at.index++);
+    const RowColumns<I> columns{at.index, length};
+    at.index += length;
+    return columns;
+  }
+};
+
+/// From the caller's matrix. Rows: HostTriangle's.
+template <class I, class Rows>
+struct PlaceColumns {
+  static constexpr bool in_place = true;
+  Rows rows;
+  int64_t base;
+  explicit PlaceColumns(const Rows& of) : rows(of), base(of.base()) {}
+  template <class S>
+  [[gnu::always_inline]] RowColumns<I> row(int64_t row, bool ascending, Cursor<S, I>&) const {
+    constexpr int64_t bytes_ahead = 1024;
+    const int64_t begin = rows.begin(row), end = rows.end(row);
+    const I* first = rows.indices() + (ascending ? begin : end - 1);
+    const auto* ahead = reinterpret_cast<const char*>(first);
+    for (int64_t byte = 0; byte < (end - begin) * static_cast<int64_t>(sizeof(I)); byte += 64)
+      __builtin_prefetch(ascending ? ahead + bytes_ahead + byte : ahead - bytes_ahead - byte);
+    return {first, end - begin};
+  }
+};
+
+/// Between levels nothing has to be waited for.
+struct NoTurn {
+  static void need(int64_t) {}
+  static void passed(int64_t) {}
+};
+
 template <class S>
 [[gnu::always_inline]] inline S minus_product(const S& sum, const S& a, const S& b) {
   const S product = times(a, b);
@@ -45,9 +92,19 @@ template <class S>
     return {sum.re - product.re, sum.im - product.im};
 }
 
+/// The last step before `first` among those of a row's entries, nearest last, or -1.
+template <class Column, class StepOf>
+[[gnu::always_inline]] inline int64_t last_before(const Column& column, int64_t length, int64_t first,
+                                                  const StepOf& step_of) {
+  for (int64_t k = length - 1; k >= 0; --k)
+    if (const int64_t step = step_of(column(k)); step < first) return step;
+  return -1;
+}
+
 /// One vector without stride. Ascending: steps are rows; else row n - 1 - step.
-template <class S, class I, bool Ascending, bool Unit>
+template <class S, class I, bool Ascending, bool Unit, class Columns>
 struct OneVector {
+  Columns columns;
   const S* b;
   int64_t b_row;
   S* x;
@@ -56,12 +113,19 @@ struct OneVector {
   bool far_apart;  // prefetch; the stream's indices go on for entries_ahead more
 
   void operator()(const Piece& piece, Cursor<S, I>& at) const {
-    if (piece.length < 0 && far_apart)
-      rows<true>(piece, at);
-    else if (piece.length < 0)
-      rows<false>(piece, at);
+    NoTurn turn;
+    if (piece.length < 0)
+      in_turn(piece, at, turn);
     else
       run(piece, at);
+  }
+
+  /// Rows of any kind, others' unknowns waited for.
+  template <class Turn>
+  void in_turn(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
+    if constexpr (!Columns::in_place)
+      if (far_apart) return rows<true>(piece, at, turn);
+    rows<false>(piece, at, turn);
   }
 
  private:
@@ -70,34 +134,41 @@ struct OneVector {
     return Unit ? right : times(right, inverse);
   }
 
-  template <bool Ahead>
-  void rows(const Piece& piece, Cursor<S, I>& at) const {
+  template <bool Ahead, class Turn>
+  void rows(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
     for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
       const int64_t row = Ascending ? step : n - 1 - step;
-      const auto length = static_cast<int64_t>(*at.index++);
-      const I* columns = at.index;
+      const auto [first, length] = columns.row(row, Ascending, at);
+      constexpr int64_t way = Columns::in_place && !Ascending ? -1 : 1;
+      const auto column = [first = first](int64_t k) __attribute__((always_inline)) {
+        return static_cast<int64_t>(first[way * k]);
+      };
+      const S* known = x - columns.base;
       S sum = right_side(row, Unit ? S{} : *at.value);
       const S* values = at.value + (Unit ? 0 : 1);
-      at.index += length;
       at.value = values + length;
       // Lengths lie among the columns: their lines are asked for too, and are there.
       if constexpr (Ahead)
-        for (int64_t p = 0; p <= length; ++p) __builtin_prefetch(x + columns[p + entries_ahead]);
+        for (int64_t p = 0; p <= length; ++p) __builtin_prefetch(x + first[p + entries_ahead]);
+      if constexpr (!std::is_same_v<Turn, NoTurn>)
+        turn.need(last_before([&](int64_t k) { return column(k) - columns.base; }, length, piece.first,
+                              [&](int64_t known_row) { return Ascending ? known_row : n - 1 - known_row; }));
       if (length > 0) {
         S other{}, third{}, fourth{};
         int64_t p = 0;
         for (; p + 5 <= length; p += 4) {
-          sum = minus_product(sum, values[p], x[columns[p]]);
-          other = minus_product(other, values[p + 1], x[columns[p + 1]]);
-          third = minus_product(third, values[p + 2], x[columns[p + 2]]);
-          fourth = minus_product(fourth, values[p + 3], x[columns[p + 3]]);
+          sum = minus_product(sum, values[p], known[column(p)]);
+          other = minus_product(other, values[p + 1], known[column(p + 1)]);
+          third = minus_product(third, values[p + 2], known[column(p + 2)]);
+          fourth = minus_product(fourth, values[p + 3], known[column(p + 3)]);
         }
-        for (; p + 1 < length; ++p) sum = minus_product(sum, values[p], x[columns[p]]);
+        for (; p + 1 < length; ++p) sum = minus_product(sum, values[p], known[column(p)]);
         sum = plus(plus(sum, other), plus(third, fourth));
         // The last one may only just have become known.
-        sum = minus_product(sum, values[p], x[columns[p]]);
+        sum = minus_product(sum, values[p], known[column(p)]);
       }
       x[row] = sum;
+      turn.passed(step + 1);
     }
   }
 
@@ -151,25 +222,35 @@ struct OneVector {
 };
 
 /// Up to most_vectors vectors, or one with strides. Count: how many, or 0 for `count` of them.
-template <class S, class I, int Count>
+template <class S, class I, int Count, class Columns>
 struct SeveralVectors {
+  Columns columns;
   Sides<S> sides;
   S alpha;
   int64_t n;
   int count;
   bool ascending, unit;
 
+  template <class Turn>
+  void in_turn(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
+    const auto step_of = [&](int64_t row) { return ascending ? row : n - 1 - row; };  // and the row of a step
+    for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
+      const int64_t row = step_of(step), way = Columns::in_place && !ascending ? -1 : 1;
+      const auto [first, length] = columns.row(row, ascending, at);
+      const auto column = [&, first = first](int64_t k) { return static_cast<int64_t>(first[way * k]) - columns.base; };
+      const S* values = at.value + (unit ? 0 : 1);
+      if constexpr (!std::is_same_v<Turn, NoTurn>) turn.need(last_before(column, length, piece.first, step_of));
+      solve(
+          row, unit ? S{} : *at.value, length, [&](int64_t e) { return values[e]; }, column);
+      turn.passed(step + 1);
+      at.value = values + length;
+    }
+  }
+
   void operator()(const Piece& piece, Cursor<S, I>& at) const {
     if (piece.length < 0) {
-      for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
-        const int64_t row = ascending ? step : n - 1 - step, length = *at.index++;
-        const S* values = at.value + (unit ? 0 : 1);
-        solve(
-            row, unit ? S{} : *at.value, length, [&](int64_t e) { return values[e]; },
-            [&](int64_t e) { return static_cast<int64_t>(at.index[e]); });
-        at.index += length;
-        at.value = values + length;
-      }
+      NoTurn turn;
+      in_turn(piece, at, turn);
       return;
     }
     for (int64_t done = 0; done < piece.rows; done += lanes) {

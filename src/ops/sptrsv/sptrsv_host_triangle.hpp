@@ -4,6 +4,7 @@
 // matrices", ACM TOMS 4(3), 1978, section 3), so that the values stay the caller's.
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -12,7 +13,7 @@
 #include "core/dispatch.hpp"
 #include "core/parts.hpp"
 #include "device/host_parallel.hpp"
-#include "ops/levels/levels_by_rows.hpp"
+#include "ops/levels/levels_host_runs.hpp"
 #include "ops/sptrsv/sptrsv.hpp"
 
 namespace kkc::sptrsv {
@@ -56,31 +57,67 @@ class HostTriangle {
     HostTriangle made(desc);
     const levels::HostPattern<I, O> A = made.pattern(desc.A);
     const int64_t n = A.rows;
-    made.diagonal_ = Buffer(desc.memory, Space::host, static_cast<size_t>(n) * sizeof(O));
-    O* diagonal = made.diagonal_.template as<O>();
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), (n + desc.A.nnz) / 16384));
     std::vector<levels::Diagonals> found(static_cast<size_t>(parts));
-    host_parts<Dev>(queue, parts, [&](int64_t part) {
-      found[static_cast<size_t>(part)] =
-          levels::find_diagonals(A, part_begin(n, parts, part), part_begin(n, parts, part + 1), diagonal);
-    });
-    bool parted = true;
-    int64_t missing = n;
-    for (const auto& of_part : found) {
-      parted = parted && of_part.parted;
-      missing = std::min(missing, of_part.missing);
+    made.runs_.resize(static_cast<size_t>(parts));
+    const auto with_room = [&] {
+      made.diagonal_ = Buffer(desc.memory, Space::host, static_cast<size_t>(n) * sizeof(O));
+      return made.diagonal_.template as<O>();
+    };
+    // Where each row's diagonal lies at the end of T's entries that are stored, no list of places is needed. One row
+    // foretells that; where it is wrong, the places are found again.
+    O* diagonal = n > 0 && made.at_end(A, n / 2) ? nullptr : with_room();
+    std::atomic<bool> at_end{true};
+    const auto each_part = [&](const auto& f) {
+      host_parts_checked<Dev>(
+          queue, parts, [&](int64_t part) { f(part, part_begin(n, parts, part), part_begin(n, parts, part + 1)); });
+    };
+    const auto find = [&] {
+      at_end = true;
+      each_part([&](int64_t part, int64_t begin, int64_t end) {
+        constexpr int64_t rows_at_once = 1024;  // their entries are still in an inner cache the second time
+        auto& runs = made.runs_[static_cast<size_t>(part)];
+        levels::Diagonals of_part;
+        runs.clear();
+        for (int64_t first = begin; first < end; first += rows_at_once) {
+          size_t at = runs.size();
+          levels::find_runs(A, first, std::min(end, first + rows_at_once), runs);
+          for (; at < runs.size(); ++at)
+            if (!made.find_diagonals(A, runs[at], of_part, diagonal)) at_end.store(false, std::memory_order_relaxed);
+        }
+        found[static_cast<size_t>(part)] = of_part;
+      });
+    };
+    find();
+    if (diagonal == nullptr && !at_end) {
+      diagonal = with_room();
+      find();
     }
-    refuse_missing(desc, missing);
-    made.own_ = made.turned_ || !parted;
-    if (made.own_)
-      made.list(desc, A, parted);
-    else
-      host_parts<Dev>(queue, parts, [&](int64_t part) {
-        for (int64_t row = part_begin(n, parts, part), end = part_begin(n, parts, part + 1); row < end; ++row) {
+    levels::Diagonals all;
+    for (const auto& of_part : found) all.join(of_part);
+    refuse_missing(desc, all.missing);
+    made.own_ = made.turned_ || !all.parted;
+    made.ascending_ = made.turned_ || all.ascending;
+    if (made.own_) {
+      if (diagonal == nullptr) {
+        diagonal = with_room();
+        find();
+      }
+      made.list(desc, A, all.parted);
+      const levels::HostPattern<I, O> listed{made.offsets_.template as<O>(), made.columns_.template as<I>(), n, 0};
+      each_part([&](int64_t part, int64_t begin, int64_t end) {
+        auto& runs = made.runs_[static_cast<size_t>(part)];
+        runs.clear();
+        levels::find_runs(listed, begin, end, runs);
+      });
+    } else if (all.missing < n) {
+      each_part([&](int64_t, int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
           const auto d = static_cast<int64_t>(diagonal[row]);
-          diagonal[row] = static_cast<O>(made.lower_ ? diagonal_place(d) : behind_diagonal(d));
+          diagonal[row] = static_cast<O>(made.lower_ ? diagonal_place(d) : behind_diagonal(d) - 1);
         }
       });
+    }
     return made;
   }
 
@@ -92,43 +129,75 @@ class HostTriangle {
           positions_(t.own_ ? t.positions_.template as<O>() : nullptr),
           base_(t.own_ ? 0 : static_cast<I>(A.base)) {
       const auto* const offsets = static_cast<const O*>(A.offsets);
-      const O* const bounds = t.diagonal_.template as<O>();
+      const O* const diagonal = t.diagonal_.template as<O>();
       const O base = static_cast<O>(A.base);
+      own_diagonal_ = t.own_ ? diagonal : nullptr;
+      lower_ = t.lower_;
+      ascending_ = t.ascending_;
       if (t.own_) {
         begins_ = t.offsets_.template as<O>();
         ends_ = begins_ + 1;
-      } else if (t.lower_) {
-        begins_ = offsets;
-        begin_base_ = base;
-        ends_ = bounds;
+        return;
+      }
+      begins_ = offsets;
+      begin_base_ = base;
+      ends_ = t.rows_ == 0 ? offsets : offsets + 1;
+      end_base_ = base;
+      // The diagonal entry is the last (lower) or the first.
+      if (t.lower_) {
+        if (diagonal != nullptr) ends_ = diagonal;
+        end_base_ = diagonal != nullptr ? 0 : static_cast<O>(base + 1);
       } else {
-        begins_ = bounds;
-        ends_ = t.rows_ == 0 ? offsets : offsets + 1;
-        end_base_ = base;
+        if (diagonal != nullptr) begins_ = diagonal;
+        begin_base_ = static_cast<O>(diagonal != nullptr ? -1 : base - 1);
       }
     }
+    /// Whether the columns of every row ascend.
+    bool ascending() const { return ascending_; }
     int64_t begin(int64_t row) const { return static_cast<int64_t>(begins_[row] - begin_base_); }
     int64_t end(int64_t row) const { return static_cast<int64_t>(ends_[row] - end_base_); }
     int64_t column(int64_t entry) const { return static_cast<int64_t>(indices_[entry]) - static_cast<int64_t>(base_); }
+    /// How many of `count` entries from `first` on have the columns of those from `other` on, up to the first that has
+    /// not.
+    int64_t same_columns(int64_t first, int64_t other, int64_t count) const {
+      return std::mismatch(indices_ + first, indices_ + first + count, indices_ + other).first - (indices_ + first);
+    }
+    const I* indices() const { return indices_; }
+    int64_t base() const { return static_cast<int64_t>(base_); }
     /// Of the caller's values.
     int64_t place(int64_t entry) const {
       return positions_ != nullptr ? static_cast<int64_t>(positions_[entry]) : entry;
     }
+    /// Asks for the lines that follow in a while, where rows are solved as they lie; way: 1, or -1 backwards.
+    template <class S>
+    void prefetch_ahead(const S* values, int64_t entry, int64_t way) const {
+      constexpr int64_t value_bytes = 1024, index_bytes = 512;
+      if (positions_ == nullptr)
+        __builtin_prefetch(reinterpret_cast<const char*>(values + entry) + way * value_bytes, 0, 3);
+      __builtin_prefetch(reinterpret_cast<const char*>(indices_ + entry) + way * index_bytes, 0, 3);
+    }
+    /// Of the row's diagonal entry, which it must have, among the caller's values.
+    int64_t diagonal(int64_t row) const {
+      if (own_diagonal_ != nullptr) return static_cast<int64_t>(own_diagonal_[row]);
+      return lower_ ? end(row) : begin(row) - 1;
+    }
 
    private:
     const I* indices_;
-    const O *positions_, *begins_, *ends_;
+    const O *positions_, *begins_, *ends_, *own_diagonal_;
+    bool lower_, ascending_;
     I base_;
     O begin_base_ = 0, end_base_ = 0;
   };
 
   bool own() const { return own_; }
   int64_t rows() const { return rows_; }
+  /// Runs of rows of op(T), by parts, for the plan; forgotten afterwards.
+  std::vector<std::vector<levels::Run>> take_runs() { return std::move(runs_); }
   /// The row's diagonal element, of all its entries there.
   template <class S>
-  S diagonal(const S* values, int64_t row) const {
-    const O place = diagonal_.template as<O>()[row];
-    S d = values[own_ || lower_ ? place : place - 1];
+  S diagonal(const Rows& rows, const S* values, int64_t row) const {
+    S d = values[rows.diagonal(row)];
     if (!doubles_.empty()) [[unlikely]]
       for (auto it = std::lower_bound(doubles_.begin(), doubles_.end(), std::pair<int64_t, int64_t>(row, 0));
            it != doubles_.end() && it->first == row; ++it)
@@ -143,6 +212,25 @@ class HostTriangle {
 
   static levels::HostPattern<I, O> pattern(const CsrRef& A) {
     return {static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, static_cast<O>(A.base)};
+  }
+
+  bool at_end(const levels::HostPattern<I, O>& A, int64_t row) const {
+    const int64_t from = A.begin(row), to = A.begin(row + 1);
+    return from < to && A.column(lower_ ? to - 1 : from) == row;
+  }
+
+  /// Of a run's rows; `diagonal` may be null. False: one does not lie at the end of its row.
+  bool find_diagonals(const levels::HostPattern<I, O>& A, const levels::Run& run, levels::Diagonals& found,
+                      O* diagonal) const {
+    bool all_at_end = true;
+    for (int64_t row = run.first; row < run.first + run.rows; row += run.alike ? run.rows : 1) {
+      const int64_t place = levels::find_diagonal(A, row, found), length = A.begin(row + 1) - A.begin(row);
+      all_at_end = all_at_end && place >= 0 && place == (lower_ ? A.begin(row + 1) - 1 : A.begin(row));
+      if (diagonal == nullptr) continue;
+      for (int64_t k = 0; k < (run.alike ? run.rows : 1); ++k)
+        diagonal[row + k] = static_cast<O>(place < 0 ? place - k * length : place + k * length);
+    }
+    return all_at_end;
   }
 
   void list(const Desc& desc, const levels::HostPattern<I, O>& A, bool parted) {
@@ -186,9 +274,11 @@ class HostTriangle {
   }
 
   int64_t rows_;
-  bool lower_, turned_, own_ = false, doubles_wanted_ = true;
-  /// diagonal_: where rows are the caller's, of each the end (lower) or the begin of its part of T off the diagonal.
+  bool lower_, turned_, own_ = false, ascending_ = false, doubles_wanted_ = true;
+  /// diagonal_: of each row the place of its diagonal entry, or where it would be behind (lower) or before T's others.
+  /// None where the caller's rows end (lower) or begin with it.
   Buffer diagonal_, offsets_, columns_, positions_;
+  std::vector<std::vector<levels::Run>> runs_;
   std::vector<std::pair<int64_t, int64_t>> doubles_;  // row and place of diagonal entries beside the first
 };
 

@@ -1,0 +1,72 @@
+// levels: rows of a pattern in runs of neighbours that are alike but for a shift, as on grids and bands. What holds for
+// a run's first row holds for all of it, so that later passes look at the entries of few rows. One pass compares whole
+// stretches of the index array with themselves, a row's length further on.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "ops/levels/levels_by_rows.hpp"
+
+namespace kkc::levels {
+
+/// Alike: every row's columns are those of the row before it, each one more. Else rows each of its own kind.
+struct Run {
+  int64_t first, rows;
+  bool alike;
+};
+
+inline constexpr int64_t shortest_run = 4;
+
+/// How many of the rows after `first`, before `end`, are alike to it.
+template <class I, class O>
+int64_t count_alike(const HostPattern<I, O>& A, int64_t first, int64_t end) {
+  constexpr int64_t rows_at_once = 16, entries_at_once = 64;
+  const int64_t length = A.begin(first + 1) - A.begin(first);
+  for (int64_t row = first + 1; row < end;) {
+    const int64_t most = std::min(rows_at_once, end - row);
+    const auto as_long = [&](int64_t i) { return A.offsets[row + i + 1] - A.offsets[row + i] == length; };
+    if (!as_long(0)) return row - first - 1;
+    bool all = true;
+    for (int64_t i = 0; i < most; ++i) all &= as_long(i);
+    int64_t same = most;
+    if (!all)
+      for (same = 1; as_long(same);) ++same;
+    const I* now = A.indices + A.begin(row);
+    const I* before = now - length;
+    const auto shifted = [&](int64_t e) { return static_cast<int64_t>(now[e]) - before[e] == 1; };
+    const int64_t entries = same * length;
+    int64_t e = 0;
+    while (e < entries && shifted(e)) {
+      for (; e + entries_at_once <= entries; e += entries_at_once) {
+        I wrong = 0;
+        for (int64_t k = 0; k < entries_at_once; ++k) wrong |= static_cast<I>((now[e + k] - before[e + k]) ^ 1);
+        if (wrong != 0) break;
+      }
+      while (e < entries && shifted(e)) ++e;
+    }
+    if (e < entries) return row + e / length - first - 1;
+    row += same;
+    if (same < most) return row - first - 1;
+  }
+  return end - first - 1;
+}
+
+/// Adds the runs of rows begin..end-1; those that are not alike are joined.
+template <class I, class O>
+void find_runs(const HostPattern<I, O>& A, int64_t begin, int64_t end, std::vector<Run>& runs) {
+  const size_t before = runs.size();
+  for (int64_t row = begin; row < end;) {
+    const int64_t rows = count_alike(A, row, end) + 1;
+    if (rows >= shortest_run)
+      runs.push_back({row, rows, true});
+    else if (runs.size() > before && !runs.back().alike)
+      runs.back().rows += rows;
+    else
+      runs.push_back({row, rows, false});
+    row += rows;
+  }
+}
+
+}  // namespace kkc::levels
