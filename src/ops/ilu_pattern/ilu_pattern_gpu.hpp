@@ -1,12 +1,11 @@
-// ilu_pattern, GPUs: A's own pattern, or its lower triangle, is found on the device; levels of fill and missing
-// diagonal entries are found on the host, from a copy of the pattern with sorted rows.
+// ilu_pattern, GPUs: unions of rows, on the device alone.
 #pragma once
 
-#include <vector>
+#include <limits>
 
 #include "core/dispatch.hpp"
-#include "device/gpu_scan.hpp"
-#include "ops/ilu_pattern/ilu_pattern_fill.hpp"
+#include "ilu_pattern_gpu_rows.hpp"
+#include "ops/ilu_pattern/ilu_pattern.hpp"
 #include "ops/sort_rows/sort_rows.hpp"
 
 namespace kkc::ilu_pattern {
@@ -76,12 +75,20 @@ struct CopyLower {
   }
 };
 
-/// Rows one after another.
-struct OneThread {
-  static int64_t parts() { return 1; }
-  template <class F>
-  void operator()(int64_t count, F&& f) const {
-    for (int64_t part = 0; part < count; ++part) f(part);
+/// sources[k]: place in A of entry k of the factors, -1 where A has none; a row is dealt to `lanes` neighbouring
+/// threads.
+template <class I, class O>
+struct FindSources {
+  static constexpr int threads = 256, lanes = 8;
+  RowsView<I> A, factors;
+  int64_t rows;
+  O* sources;
+
+  __device__ void operator()() const {
+    const int64_t i = (int64_t{blockIdx.x} * threads + threadIdx.x) / lanes;
+    if (i >= rows) return;
+    for (int64_t k = factors.offsets[i] + threadIdx.x % lanes; k < factors.offsets[i + 1]; k += lanes)
+      sources[k] = static_cast<O>(place_of(A.columns, A.offsets[i], A.offsets[i + 1], factors.columns[k]));
   }
 };
 
@@ -99,7 +106,7 @@ class Maker {
     const int64_t missing = find_diagonal(sorted, diagonal->template as<O>());
     if (missing < rows_ && !desc_.add_missing) fail_missing(missing);
     if (missing < rows_ || desc_.level > 0) {
-      fill_on_host(sorted, made);
+      fill(sorted, *diagonal, missing == rows_, made);
     } else if (desc_.lower) {
       keep_lower(sorted, diagonal->template as<O>(), made);
     } else {
@@ -117,18 +124,9 @@ class Maker {
     return shared_array<T>(desc_.memory, Space::device, count);
   }
   template <class To, class From>
-  std::shared_ptr<const Buffer> uploaded(const std::vector<From>& from) const {
-    const std::vector<To> converted(from.begin(), from.end());
-    auto to = array<To>(static_cast<int64_t>(converted.size()));
-    if (!converted.empty()) queue_.copy(to->data(), converted.data(), to->bytes());
-    queue_.synchronize();
-    return to;
-  }
-  template <class T>
-  std::vector<T> downloaded(const void* from, int64_t count) const {
-    std::vector<T> to(static_cast<size_t>(count));
-    if (count > 0) queue_.copy(to.data(), from, to.size() * sizeof(T));
-    queue_.synchronize();
+  std::shared_ptr<const Buffer> converted(const Buffer& from, int64_t count) const {
+    auto to = array<To>(count);
+    gpu::launch_over(queue_, count, Convert<To, From>{from.as<From>(), count, to->template as<To>()});
     return to;
   }
 
@@ -162,21 +160,37 @@ class Maker {
     queue_.synchronize();
   }
 
-  void fill_on_host(const EntryMap& sorted, FactorPattern& made) const {
-    const auto offsets = downloaded<O>(sorted.offsets->data(), rows_ + 1);
-    const auto columns = downloaded<I>(sorted.indices->data(), sorted.nnz);
-    const OneThread run;
-    const Builder<I, O, OneThread> builder(desc_, offsets.data(), columns.data(), run);
-    std::vector<O> diagonal(static_cast<size_t>(rows_));
-    static_cast<void>(builder.find_diagonal(diagonal.data()));
-    const LeveledRows<I> rows = builder.build(diagonal.data());
-    std::vector<O> sources(rows.columns.size());
-    builder.find_sources(rows, sources.data());
-    made.nnz = static_cast<int64_t>(rows.columns.size());
-    made.offsets = uploaded<O>(rows.offsets);
-    made.indices = uploaded<I>(rows.columns);
-    made.diagonal = uploaded<O>(rows.diagonal);
-    made.sources = uploaded<O>(sources);
+  /// Missing diagonal entries, and levels of fill one after another for all rows at once (ilu_pattern_fill.hpp says why
+  /// that is enough).
+  void fill(const EntryMap& sorted, const Buffer& diagonal, bool has_diagonals, FactorPattern& made) const {
+    const RowUnions<I> unions(queue_, desc_.memory, rows_);
+    const auto refuse = [](int64_t entries) {
+      if (sizeof(O) == 4)
+        require(entries < std::numeric_limits<int32_t>::max(), KKC_STATUS_OVERFLOW, "the factors have ", entries,
+                " entries, more than A's index pair counts");
+    };
+    DeviceRows<I> A;
+    A.rows = rows_;
+    A.nnz = sorted.nnz;
+    A.offsets = converted<int64_t, O>(*sorted.offsets, rows_ + 1);
+    A.diagonal = converted<int64_t, O>(diagonal, rows_);
+    A.columns = sorted.indices;
+    DeviceRows<I> rows = A;
+    if (!has_diagonals) rows = unions.make({A.view(), {}, desc_.lower, 0}, false, refuse);
+    // Without entries of the levels above `highest`, pairs reach no level above twice that plus one.
+    for (int32_t level = 1, highest = 0; level <= desc_.level && level <= 2 * highest + 1; ++level) {
+      DeviceRows<I> next = unions.make({rows.view(), {}, false, level}, true, refuse);
+      if (next.nnz > rows.nnz) highest = level;
+      rows = std::move(next);
+    }
+    made.nnz = rows.nnz;
+    made.offsets = converted<O, int64_t>(*rows.offsets, rows_ + 1);
+    made.diagonal = converted<O, int64_t>(*rows.diagonal, rows_);
+    made.indices = rows.columns;
+    made.sources = array<O>(rows.nnz);
+    gpu::launch_over(queue_, rows_ * FindSources<I, O>::lanes,
+                     FindSources<I, O>{A.view(), rows.view(), rows_, made.sources->template as<O>()});
+    queue_.synchronize();
   }
 
   const Desc& desc_;
