@@ -673,8 +673,7 @@ KKC_API kkc_status_t kkc_ic_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc
  * (ParILUT). Options: "fill" = f (real, default 2): L and U each keep at most f times the entries that A has on their
  * side of the diagonal (U its diagonal too); "iterations" (default 5), which add the entries that L U - A asks for and
  * drop the smallest; "sweeps" (default 3) over the last pattern; "missing_diagonal", "shift", "pivot_boost" and
- * "boost_value" as for kkc_ilu_plan, whose refusals these are too. Host devices only, KKC_STATUS_NOT_SUPPORTED on GPUs.
- * Since 0.1.0. */
+ * "boost_value" as for kkc_ilu_plan, whose refusals these are too. Since 0.1.0. */
 KKC_API kkc_status_t kkc_ilut_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_options_t *options,
                                    kkc_plan_t **plan);
 
