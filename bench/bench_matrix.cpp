@@ -53,7 +53,7 @@ CsrArrays arrays_of(const kkc_matrix_t* A) {
 }
 
 Matrix load_matrix(const Session& session, kkc_context_t* ctx, const std::string& name, kkc_index_pair_t index,
-                   kkc_scalar_t scalar) {
+                   kkc_scalar_t scalar, bool dominant) {
   namespace fs = std::filesystem;
   if (name.find(".mtx") != std::string::npos) {
     fs::path path = name;
@@ -63,6 +63,7 @@ Matrix load_matrix(const Session& session, kkc_context_t* ctx, const std::string
   }
   auto options = make<Options>("kkc_options_create", kkc_options_create);
   check(kkc_options_set_text(options.get(), "size", session.arguments().size.c_str()), "kkc_options_set_text");
+  if (dominant) check(kkc_options_set_text(options.get(), "diagonal", "dominant"), "kkc_options_set_text");
   const std::string family = family_of(name);
   if (family != name) {
     char* end = nullptr;

@@ -1,9 +1,13 @@
 #include "bench_triangle.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#include "superlu.hpp"
 
 namespace kkc::bench {
 namespace {
@@ -27,7 +31,7 @@ void append(std::vector<unsigned char>& array, int64_t bytes_each, int64_t value
 
 }  // namespace
 
-HostTriangle triangle_of(const CsrArrays& A, bool lower) {
+HostTriangle triangle_of(const CsrArrays& A, bool lower, Diagonal kind) {
   if (A.rows != A.cols) throw std::runtime_error("is not square");
   if (A.scalar != KKC_TYPE_F32 && A.scalar != KKC_TYPE_F64) throw std::runtime_error("is measured for f32 and f64");
   const int64_t wide_offset = offset_bytes(A.index), wide_index = ordinal_bytes(A.index);
@@ -63,7 +67,10 @@ HostTriangle triangle_of(const CsrArrays& A, bool lower) {
     const double least = 0.5 + std::max(sums[static_cast<size_t>(row)], columns[static_cast<size_t>(row)]);
     bool placed = false;
     const auto diagonal = [&](double value) {
-      put(row, value >= least ? value : least);
+      if (kind == Diagonal::dominant)
+        put(row, value >= least ? value : least);
+      else
+        put(row, kind == Diagonal::ones ? 1.0 : value);
       placed = true;
     };
     each(row, [&](int64_t column, double value) {
@@ -75,6 +82,76 @@ HostTriangle triangle_of(const CsrArrays& A, bool lower) {
     append(T.offsets, wide_offset, T.nnz);
   }
   return T;
+}
+
+namespace {
+
+CsrArrays arrays_of(const DirectFactor& F) {
+  CsrArrays a;
+  a.rows = a.cols = static_cast<int64_t>(F.offsets.size()) - 1;
+  a.nnz = F.offsets.back();
+  a.index = KKC_INDEX_32_64;
+  a.offsets = F.offsets.data();
+  a.indices = F.columns.data();
+  a.values = const_cast<double*>(F.values.data());
+  return a;
+}
+
+HostTriangle converted(HostTriangle T, kkc_index_pair_t index, kkc_scalar_t scalar) {
+  if (T.index == index && T.scalar == scalar) return T;
+  HostTriangle to{index, scalar, T.lower, T.rows, T.nnz, {}, {}, {}};
+  if (offset_bytes(index) == 4 && T.nnz > INT32_MAX)
+    throw std::runtime_error("has too many entries for 32-bit offsets");
+  for (int64_t i = 0; i <= T.rows; ++i)
+    append(to.offsets, offset_bytes(index), integer_at(T.offsets.data(), offset_bytes(T.index), i));
+  for (int64_t p = 0; p < T.nnz; ++p) {
+    append(to.indices, ordinal_bytes(index), integer_at(T.indices.data(), ordinal_bytes(T.index), p));
+    const auto number = element(scalar, real_at(T.values.data(), T.scalar, p));
+    to.values.insert(to.values.end(), number.begin(), number.begin() + scalar_bytes(scalar));
+  }
+  return to;
+}
+
+HostTriangle direct_factor(const Session& session, kkc_context_t* ctx, const std::string& name, bool lower,
+                           kkc_index_pair_t index, kkc_scalar_t scalar) {
+  std::string why_not;
+  void* const module = open_module("kkc_bench_superlu.so", why_not);
+  if (module == nullptr) throw std::runtime_error("SuperLU: " + why_not);
+  const auto entry = reinterpret_cast<DirectFactorize (*)()>(dlsym(module, "kkc_bench_superlu"));
+  if (entry == nullptr) throw std::runtime_error("SuperLU's module has no entry");
+  // Both triangles of one matrix mostly follow one another.
+  static std::string known;
+  static DirectFactors factors;
+  const std::string key = name + ' ' + session.arguments().size;
+  if (key != known) {
+    const Matrix A = load_matrix(session, ctx, name, KKC_INDEX_32_32, KKC_TYPE_F64, true);
+    const CsrArrays a = bench::arrays_of(A.get());
+    if (a.rows != a.cols || a.base != 0) throw std::runtime_error("is not square with base 0");
+    known.clear();
+    factors = entry()(a.rows, static_cast<const int32_t*>(a.offsets), static_cast<const int32_t*>(a.indices),
+                      static_cast<const double*>(a.values));
+    known = key;
+  }
+  return converted(triangle_of(arrays_of(lower ? factors.L : factors.U), lower, Diagonal::given), index, scalar);
+}
+
+}  // namespace
+
+HostTriangle load_triangle(const Session& session, kkc_context_t* ctx, const std::string& name, bool lower,
+                           kkc_index_pair_t index, kkc_scalar_t scalar) {
+  const size_t colon = name.find(':');
+  if (colon == std::string::npos)
+    return triangle_of(arrays_of(load_matrix(session, ctx, name, index, scalar).get()), lower, Diagonal::dominant);
+  const std::string factorization = name.substr(0, colon), of = name.substr(colon + 1);
+  if (factorization == "superlu") return direct_factor(session, ctx, of, lower, index, scalar);
+  if (factorization.rfind("ilu", 0) != 0)
+    throw std::runtime_error(name + ": expected ilu0, ilu1, ... or superlu before the colon");
+  const Matrix A = load_matrix(session, ctx, of, index, scalar, true);
+  const auto options = options_from("{\"level\": " + factorization.substr(3) + "}");
+  const Plan plan = make<Plan>("kkc_ilu_plan", kkc_ilu_plan, ctx, A.get(), options.get());
+  const Matrix LU = make<Matrix>("kkc_plan_create_output", kkc_plan_create_output, plan.get());
+  check(kkc_ilu_execute(plan.get(), A.get(), LU.get()), "kkc_ilu_execute");
+  return triangle_of(arrays_of(LU.get()), lower, lower ? Diagonal::ones : Diagonal::given);
 }
 
 double solve_error(const HostTriangle& T, kkc_op_t op, int64_t vectors, const void* b, const void* x,

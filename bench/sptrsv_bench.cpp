@@ -1,4 +1,5 @@
-// kkc_bench sptrsv: op(T) x = b for the lower and the upper triangle of a matrix (NAME, or NAME:lower and NAME:upper).
+// kkc_bench sptrsv: op(T) x = b for the lower and the upper triangle of a matrix (NAME, or NAME:lower and NAME:upper),
+// or for its factors (ilu0:NAME, superlu:NAME).
 #include <algorithm>
 
 #include "bench_triangle.hpp"
@@ -139,9 +140,11 @@ void sptrsv(Session& session) {
   for (const auto& given : a.matrices)
     for (const bool lower : {true, false}) {
       const std::string suffix = lower ? ":lower" : ":upper";
-      const size_t colon = given.find(':');
-      if (colon != std::string::npos && given.substr(colon) != suffix) continue;
-      const std::string matrix = given.substr(0, colon);
+      const auto ends_in = [&](const std::string& end) {
+        return given.size() > end.size() && given.compare(given.size() - end.size(), end.size(), end) == 0;
+      };
+      if (ends_in(lower ? ":upper" : ":lower")) continue;
+      const std::string matrix = ends_in(suffix) ? given.substr(0, given.size() - suffix.size()) : given;
       for (const auto& scalar : a.scalars)
         for (const auto& index : a.indices) {
           std::unique_ptr<HostTriangle> host;  // only for cases that are run
@@ -155,10 +158,9 @@ void sptrsv(Session& session) {
                     const Case c{matrix + suffix, on,      scalar_of(scalar), index_of(index),
                                  op_of(op),       vectors, layout_of(layout), session.threads_on(on, threads)};
                     session.attempt("sptrsv " + c.matrix + " " + scalar + " op " + op + " on " + device, [&] {
-                      if (!host) {
-                        const Matrix loaded = load_matrix(session, loader.get(), matrix, c.index, c.scalar);
-                        host = std::make_unique<HostTriangle>(triangle_of(arrays_of(loaded.get()), lower));
-                      }
+                      if (!host)
+                        host = std::make_unique<HostTriangle>(
+                            load_triangle(session, loader.get(), matrix, lower, c.index, c.scalar));
                       run_case(session, c, *host);
                     });
                   }
