@@ -26,6 +26,12 @@ __device__ inline bool absent(const R& v) {
   }
 }
 
+/// Makes it absent.
+template <class R>
+__device__ inline void forget(R& v) {
+  memset(static_cast<void*>(&v), 0xff, sizeof v);
+}
+
 /// Lets others see a number: that NaN as another one.
 template <class R>
 __device__ inline void publish(R* place, R v) {

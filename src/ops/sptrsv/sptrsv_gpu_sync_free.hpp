@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sptrsv_gpu_parts.hpp"
+#include "sptrsv_gpu_segments.hpp"
 #include "sptrsv_gpu_sync_free_kernels.hpp"
 #include "sptrsv_gpu_sync_free_rows.hpp"
 
@@ -63,9 +64,10 @@ inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, bool chains
 /// Of SolveRows: what was fastest on an H200 for grids (2 to 13 entries a row), random rows and skewed ones.
 struct RowVariant {
   int lanes_log2, batch;
-  bool gated;
+  bool gated, segmented = false;
 };
-inline RowVariant row_variant(const Levels& levels) {
+inline RowVariant row_variant(const Levels& levels, bool segmented) {
+  if (segmented) return {5, 4, false, true};
   int64_t widest = 0;
   for (int64_t l = 0; l < levels.count; ++l)
     widest = std::max(widest, levels.starts[size_t(l) + 1] - levels.starts[size_t(l)]);
@@ -90,8 +92,10 @@ void with_row_kernel(const RowVariant& variant, const F& f) {
     f(SolveRows<T, I, O, 2, 4>{});
   else if (variant.lanes_log2 == 3)
     f(SolveRows<T, I, O, 3, 2>{});
-  else
+  else if (!variant.segmented)
     f(SolveRows<T, I, O, 5, 4>{});
+  else
+    f(SolveRows<T, I, O, 5, 4, true>{});
 }
 
 template <class T, class I, class O>
@@ -103,9 +107,11 @@ class SyncFreeKernel final : public Kernel {
         rows_(desc.A.rows),
         vectors_(desc.vectors),
         by_records_(vectors_ == 1 && triangle_.levels().parted),
-        variant_(row_variant(triangle_.levels())),
-        runs_(sync_free_runs(triangle_.levels(), vectors_ == 1)),
+        segments_(desc, queue, triangle_.template with_values<T>(desc.A), triangle_.levels()),
+        variant_(row_variant(triangle_.levels(), segments_.count() > 0)),
+        runs_(sync_free_runs(triangle_.levels(), vectors_ == 1 && !variant_.segmented)),
         zeros_(desc.memory, queue) {
+    if (variant_.segmented) runs_.back().end += segments_.count();
     int64_t groups = 0;
     bool chains = false, others = false;
     for (const SyncFreeRun& run : runs_) {
@@ -129,10 +135,14 @@ class SyncFreeKernel final : public Kernel {
       gpu::prepare<Chain>(queue);
     }
     if (others && by_records_) {
-      records_ = device_array<Record<I, O>>(desc, rows_);
-      gpu::launch_over(
-          queue, rows_,
-          SetRecords<T, I, O>{triangle_.template with_values<T>(desc.A), order, records_.as<Record<I, O>>()});
+      if (variant_.segmented) {
+        records_ = std::move(segments_.records());
+      } else {
+        records_ = device_array<Record<I, O>>(desc, rows_);
+        gpu::launch_over(
+            queue, rows_,
+            SetRecords<T, I, O>{triangle_.template with_values<T>(desc.A), order, records_.as<Record<I, O>>()});
+      }
       with_row_kernel<T, I, O>(variant_, [&]<class Rows>(Rows) { gpu::prepare<Rows>(queue); });
     }
     gpu::prepare<Fill>(queue);
@@ -179,7 +189,7 @@ class SyncFreeKernel final : public Kernel {
   }
 
   size_t workspace_bytes() const override {
-    const size_t bytes = ticket_bytes() + static_cast<size_t>(rows_ * vectors_) * sizeof(T);
+    const size_t bytes = ticket_bytes() + static_cast<size_t>(rows_ * vectors_ + segments_.count()) * sizeof(T);
     return (bytes + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
   }
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
@@ -195,6 +205,7 @@ class SyncFreeKernel final : public Kernel {
     info.add("rows_a_level", static_cast<double>(rows_) / static_cast<double>(std::max<int64_t>(1, levels.count)));
     info.add("launches", static_cast<int64_t>(runs_.size()));
     info.add("chained_rows", chained);
+    info.add("segments", segments_.count());
     info.add("lanes_a_row", int64_t{1} << (by_records_ ? variant_.lanes_log2 : lanes_.log2()));
     info.add("plan_bytes",
              static_cast<int64_t>(triangle_.bytes() + gates_.bytes() + places_.bytes() + records_.bytes()));
@@ -220,6 +231,7 @@ class SyncFreeKernel final : public Kernel {
   Lanes lanes_;
   int64_t rows_, vectors_;
   bool by_records_;  // by SolveRows
+  Segments<T, I, O> segments_;
   RowVariant variant_;
   std::vector<SyncFreeRun> runs_;
   Buffer gates_, places_, records_;

@@ -221,14 +221,14 @@ struct SolveChain {
   __device__ void operator()() const {
     __shared__ T parts[3][segment];
     const int each = solver.rows_a_warp(), warp = static_cast<int>(threadIdx.x) / 32;
-    for (int i = static_cast<int>(threadIdx.x); i < 2 * segment; i += threads) clear(parts[i / segment][i % segment]);
+    for (int i = static_cast<int>(threadIdx.x); i < 2 * segment; i += threads) forget(parts[i / segment][i % segment]);
     __syncthreads();
     int now = 0;
     for (int64_t begin = first_position; begin < end_position; begin += segment) {
       const int64_t end = begin + segment < end_position ? begin + segment : end_position;
       const int before = now == 0 ? 2 : now - 1, after = now == 2 ? 0 : now + 1;
       // The next segment's; nobody looks there any more.
-      for (int i = static_cast<int>(threadIdx.x); i < segment; i += threads) clear(parts[after][i]);
+      for (int i = static_cast<int>(threadIdx.x); i < segment; i += threads) forget(parts[after][i]);
       const int64_t known_from = begin - segment < first_position ? first_position : begin - segment;
       const InBlock exchange{solver.work, places, parts[now], parts[before], begin, known_from};
       for (int64_t first = begin + warp * each; first < end; first += warps * each)
@@ -254,11 +254,6 @@ struct SolveChain {
     __device__ T look(const T* place, int64_t) const { return gpu::load_fresh(place); }
     __device__ void tell(int64_t position, const T& x) const { publish(here + (position - begin), x); }
   };
-
-  template <class R>
-  __device__ static void clear(R& place) {
-    memset(static_cast<void*>(&place), 0xff, sizeof place);
-  }
 };
 
 }  // namespace kkc::sptrsv::gpu_parts

@@ -15,6 +15,12 @@ struct alignas(16) Record {
 };
 
 template <class T, class I, class O>
+__device__ inline Record<I, O> record_of(const Triangle<T, I, O>& A, I row) {
+  const Span<O> span = span_of(A, row);
+  return {row, A.lower ? span.from : static_cast<O>(span.to - 1), static_cast<O>(span.to - span.from), span.diagonal};
+}
+
+template <class T, class I, class O>
 struct SetRecords {
   static constexpr int threads = 256;
   Triangle<T, I, O> A;
@@ -23,24 +29,21 @@ struct SetRecords {
 
   __device__ void operator()() const {
     const int64_t p = int64_t{blockIdx.x} * threads + threadIdx.x;
-    if (p >= A.rows) return;
-    const I row = order[p];
-    const Span<O> span = span_of(A, row);
-    records[p] = {row, A.lower ? span.from : static_cast<O>(span.to - 1), static_cast<O>(span.to - span.from),
-                  span.diagonal};
+    if (p < A.rows) records[p] = record_of(A, order[p]);
   }
 };
 
 /// A row for `1 << lanes_log2` lanes, each of which has `batch` entries under way and adds them up in their order: the
-/// same bits in every run. Blocks take tickets, as SolveSyncFree's do.
-template <class T, class I, class O, int lanes_log2, int batch>
+/// same bits in every run. Blocks take tickets, as SolveSyncFree's do. Under `segmented` records may be segments of
+/// rows (sptrsv_gpu_segments.hpp).
+template <class T, class I, class O, int lanes_log2, int batch, bool segmented = false>
 struct SolveRows {
   static constexpr int threads = 128, warps = threads / 32, lanes = 1 << lanes_log2, each = 32 >> lanes_log2;
   static constexpr int blocks_per_sm = sizeof(T) > 8 || sizeof(O) > 4 ? 8 : batch > 2 ? 10 : 12;
   Triangle<T, I, O> A;  // parted
   Operands<T> operands;
   const Record<I, O>* records;
-  T* work;  // [rows], ones at first
+  T* work;  // [rows], then [segments], ones at first
   gpu::Zeros* zeros;
   const I* gates;  // or null
   int64_t first_position, end_position;
@@ -59,20 +62,28 @@ struct SolveRows {
     const bool trivial = gpu::is_zero(alpha);  // reads nothing, and waits for nothing
     const Record<I, O> record = valid ? records[position] : Record<I, O>{};
     const I gate = gates != nullptr && !trivial ? gates[group] : I{-1};
-    const O count = trivial ? O{0} : record.count;
+    const bool joins = segmented && record.count < 0;  // segments' sums
+    const bool segment = segmented && record.row >= A.rows;
+    const O count = trivial ? O{0} : joins ? static_cast<O>(~record.count) : record.count;
 
     I columns[batch];
-    T values[batch], sum{};
+    T values[batch], known[batch], sum{};
     O next = static_cast<O>(e);
     int have = 0, taken = 0;
     const auto load = [&] {
       have = taken = 0;
 #pragma unroll
       for (int u = 0; u < batch; ++u) {
+        forget(known[u]);
         if (next < count) {
-          const O place = A.lower ? static_cast<O>(record.from + next) : static_cast<O>(record.from - next);
-          columns[u] = gpu::load_constant(A.indices + place) - static_cast<I>(A.base);
-          values[u] = A.value(place);
+          if (joins) {
+            columns[u] = static_cast<I>(A.rows + record.from + next);
+            values[u] = one<T>();
+          } else {
+            const O place = A.lower ? static_cast<O>(record.from + next) : static_cast<O>(record.from - next);
+            columns[u] = gpu::load_constant(A.indices + place) - static_cast<I>(A.base);
+            values[u] = A.value(place);
+          }
           have = u + 1;
           next += static_cast<O>(lanes);
         }
@@ -81,7 +92,7 @@ struct SolveRows {
     load();
     T right{}, inverse = one<T>();
     bool zero = false;
-    if (writes && !trivial) {
+    if (writes && !trivial && !segment) {
       right = gpu::multiply(alpha, operands.b[record.row * operands.b_row]);
       if (!A.unit) {
         const T diagonal = A.value(record.diagonal);
@@ -101,10 +112,9 @@ struct SolveRows {
                                               : 1u;
     uint32_t finished = 0;  // first lanes of rows
     while (finished != starts) {
-      T known[batch];
 #pragma unroll
       for (int u = 0; u < batch; ++u)
-        if (u >= taken && u < have) known[u] = gpu::load_fresh(work + columns[u]);
+        if (u < have && absent(known[u])) known[u] = gpu::load_fresh(work + columns[u]);
 #pragma unroll
       for (int u = 0; u < batch; ++u)
         if (u == taken && u < have && !absent(known[u])) {
@@ -120,6 +130,10 @@ struct SolveRows {
       finished |= now;
       const T total = gpu::subgroup_sum(sum, lanes);
       if (!writes || (now >> lane & 1u) == 0) continue;
+      if (segment) {
+        publish(work + record.row, total);
+        continue;
+      }
       const T x = gpu::multiply(subtract(right, total), inverse);
       publish(work + record.row, x);
       operands.x[record.row * operands.x_row] = x;

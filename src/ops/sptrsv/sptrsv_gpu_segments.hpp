@@ -1,0 +1,197 @@
+// gpu_sync_free, matrices much of which lies in long rows: such a row is cut into segments, each summed by a warp of
+// its own as soon as the unknowns it needs are there, and the row adds up its segments' sums, as if they were unknowns.
+// A segment's turn is at the beginning of the level behind that of its last unknown, whatever the level of its row.
+#pragma once
+
+#include <bit>
+#include <limits>
+
+#include "device/gpu_scan.hpp"
+#include "device/gpu_sort.hpp"
+#include "sptrsv_gpu_parts.hpp"
+#include "sptrsv_gpu_sync_free_kernels.hpp"
+#include "sptrsv_gpu_sync_free_rows.hpp"
+
+namespace kkc::sptrsv {
+namespace gpu_parts {
+
+namespace segment_tuning {
+inline constexpr int64_t length = 128;    // what a warp of SolveRows has under way at once
+inline constexpr int64_t long_row = 256;  // rows of more entries are cut
+inline constexpr double share = 0.3;      // of the triangle's entries in such rows, at least
+}  // namespace segment_tuning
+
+/// counts[p]: segments of the row at position p; `entries`: of all rows with segments.
+template <class T, class I, class O>
+struct CountSegments {
+  static constexpr int threads = 256;
+  Triangle<T, I, O> A;
+  const I* order;
+  I* counts;
+  unsigned long long* entries;
+
+  __device__ void operator()() const {
+    const int64_t p = int64_t{blockIdx.x} * threads + threadIdx.x;
+    unsigned long long mine = 0;
+    if (p < A.rows) {
+      const Span<O> span = span_of(A, order[p]);
+      const int64_t count = static_cast<int64_t>(span.to) - static_cast<int64_t>(span.from);
+      const bool is_long = count > segment_tuning::long_row;
+      counts[p] = static_cast<I>(is_long ? (count + segment_tuning::length - 1) / segment_tuning::length : 0);
+      if (is_long) mine = static_cast<unsigned long long>(count);
+    }
+    mine = gpu::subgroup_sum(mine, 32);
+    if ((threadIdx.x & 31u) == 0 && mine != 0) atomicAdd(entries, mine);
+  }
+};
+
+/// Where the segments of each position's row begin among all segments, and of what they consist.
+template <class T, class I, class O>
+struct SegmentTable {
+  Triangle<T, I, O> A;
+  const I *order, *firsts;  // firsts[p + 1] - firsts[p] segments at position p
+
+  __device__ Record<I, O> record(int64_t segment) const {
+    int64_t low = 0, high = A.rows - 1;  // the last position whose first segment is at most this one
+    while (low < high) {
+      const int64_t middle = (low + high + 1) / 2;
+      if (firsts[middle] <= segment)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    const Span<O> span = span_of(A, order[low]);
+    const auto skipped = static_cast<O>((segment - firsts[low]) * segment_tuning::length);
+    const O left = static_cast<O>(span.to - span.from - skipped);
+    return {static_cast<I>(A.rows + segment),
+            A.lower ? static_cast<O>(span.from + skipped) : static_cast<O>(span.to - 1 - skipped),
+            left < segment_tuning::length ? left : static_cast<O>(segment_tuning::length), O{-1}};
+  }
+};
+
+/// turns[s]: the first position of the level behind that of segment s's last unknown. A warp a segment.
+template <class T, class I, class O>
+struct SetSegmentTurns {
+  static constexpr int threads = 256;
+  SegmentTable<T, I, O> table;
+  const I *places, *starts;
+  int64_t levels, segments;
+  std::make_unsigned_t<I>* turns;
+
+  __device__ void operator()() const {
+    const int64_t s = (int64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    if (s >= segments) return;
+    const Triangle<T, I, O>& A = table.A;
+    const Record<I, O> record = table.record(s);
+    I last = 0;
+    for (O k = static_cast<O>(lane); k < record.count; k += 32) {
+      const O place = A.lower ? static_cast<O>(record.from + k) : static_cast<O>(record.from - k);
+      last = max(last, places[A.indices[place] - static_cast<I>(A.base)]);
+    }
+    for (int mask = 16; mask > 0; mask >>= 1) last = max(last, gpu::shuffle_xor(last, mask, 32));
+    if (lane != 0) return;
+    int64_t low = 0, high = levels - 1;
+    while (low < high) {
+      const int64_t middle = (low + high + 1) / 2;
+      if (starts[middle] <= last)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    turns[s] = static_cast<std::make_unsigned_t<I>>(starts[low + 1]);
+  }
+};
+
+/// Rows and segments in the order of their turns: thread r the r-th segment, thread segments + p the row at position p.
+template <class T, class I, class O>
+struct SetTurnRecords {
+  static constexpr int threads = 256;
+  SegmentTable<T, I, O> table;
+  const std::make_unsigned_t<I>* turns;  // ascending
+  const I* segment;                      // whose turn that is
+  int64_t segments;
+  Record<I, O>* records;
+
+  __device__ void operator()() const {
+    const int64_t thread = int64_t{blockIdx.x} * threads + threadIdx.x, p = thread - segments;
+    if (p < 0) {
+      records[static_cast<int64_t>(turns[thread]) + thread] = table.record(segment[thread]);
+      return;
+    }
+    if (p >= table.A.rows) return;
+    int64_t low = 0, high = segments;  // segments before position p
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (static_cast<int64_t>(turns[middle]) <= p)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    const I row = table.order[p], first = table.firsts[p];
+    const I parts = static_cast<I>(table.firsts[p + 1] - first);
+    records[p + low] = parts == 0 ? record_of(table.A, row)
+                                  : Record<I, O>{row, static_cast<O>(first), static_cast<O>(~static_cast<O>(parts)),
+                                                 table.A.diagonal[row]};
+  }
+};
+
+/// Records of rows and segments; none where few entries lie in long rows.
+template <class T, class I, class O>
+class Segments {
+ public:
+  Segments() = default;
+  Segments(const Desc& desc, Queue& queue, const Triangle<T, I, O>& A, const Levels& levels) {
+    const int64_t n = A.rows;
+    const bool may_be_long = transposes(desc.op) || desc.rows.longest > segment_tuning::long_row;
+    if (n == 0 || desc.vectors != 1 || !A.parted || !may_be_long) return;
+    const I* const order = levels.order->template as<I>();
+    const Buffer counts = device_array<I>(desc, n), firsts = device_array<I>(desc, n + 1),
+                 entries = device_array<unsigned long long>(desc, 1);
+    gpu::clear_words(queue, entries.data(), entries.bytes());
+    gpu::launch_over(queue, n, CountSegments<T, I, O>{A, order, counts.as<I>(), entries.as<unsigned long long>()});
+    const auto found = gpu::read_back<unsigned long long>(queue, entries.data());
+    const double all = levels.entries_a_row * static_cast<double>(n);
+    if (static_cast<double>(found) < segment_tuning::share * all || found == 0) return;
+    {
+      const Buffer scratch(desc.memory, Space::device, gpu::scan_scratch_bytes<I>(n));
+      gpu::prepare_scan<I, I>(queue);
+      gpu::exclusive_scan<I, I>(queue, counts.as<I>(), firsts.as<I>(), n, scratch.data());
+      count_ = static_cast<int64_t>(gpu::read_back<I>(queue, firsts.as<I>() + n));
+    }
+    if (count_ > std::numeric_limits<I>::max() - n) {  // segments are numbered behind the unknowns
+      count_ = 0;
+      return;
+    }
+    using Key = std::make_unsigned_t<I>;
+    const SegmentTable<T, I, O> table{A, order, firsts.as<I>()};
+    const Buffer places = device_array<I>(desc, n), turns = device_array<Key>(desc, count_),
+                 other_turns = device_array<Key>(desc, count_), segment = device_array<I>(desc, count_),
+                 other_segment = device_array<I>(desc, count_),
+                 scratch(desc.memory, Space::device, gpu::sort_scratch_bytes<Key, I>(count_));
+    gpu::launch_over(queue, n, Invert<I>{order, n, places.as<I>()});
+    gpu::launch_over(queue, count_ * 32,
+                     SetSegmentTurns<T, I, O>{table, places.as<I>(), levels.device_starts->template as<I>(),
+                                              levels.count, count_, turns.as<Key>()});
+    gpu::prepare_sort<Key, I>(queue);
+    const int where = gpu::sort_pairs<Key, I>(
+        queue, {turns.as<Key>(), other_turns.as<Key>()}, {segment.as<I>(), other_segment.as<I>()}, count_, 0,
+        std::bit_width(static_cast<uint64_t>(n)), scratch.data(), gpu::PayloadIs::places);
+    records_ = device_array<Record<I, O>>(desc, n + count_);
+    gpu::launch_over(queue, n + count_,
+                     SetTurnRecords<T, I, O>{table, (where == 0 ? turns : other_turns).template as<Key>(),
+                                             (where == 0 ? segment : other_segment).template as<I>(), count_,
+                                             records_.as<Record<I, O>>()});
+    queue.synchronize();  // arrays of this function are in use until here
+  }
+
+  int64_t count() const { return count_; }
+  Buffer& records() { return records_; }
+
+ private:
+  int64_t count_ = 0;
+  Buffer records_;
+};
+
+}  // namespace gpu_parts
+}  // namespace kkc::sptrsv
