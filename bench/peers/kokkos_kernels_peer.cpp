@@ -13,6 +13,10 @@ std::vector<Entrant> spmv(const SpmvProblem& p);
 extern template std::vector<Entrant> spmv<float>(const SpmvProblem&);
 extern template std::vector<Entrant> spmv<double>(const SpmvProblem&);
 template <class T>
+std::vector<Entrant> sptrsv(const SptrsvProblem& p);
+extern template std::vector<Entrant> sptrsv<float>(const SptrsvProblem&);
+extern template std::vector<Entrant> sptrsv<double>(const SptrsvProblem&);
+template <class T>
 std::vector<TwoPhases> spadd(const SpaddProblem& p);
 extern template std::vector<TwoPhases> spadd<float>(const SpaddProblem&);
 extern template std::vector<TwoPhases> spadd<double>(const SpaddProblem&);
@@ -68,6 +72,15 @@ class KokkosKernels final : public Peer {
     if (p.scalar == KKC_TYPE_F32) return kokkos_kernels::spmv<float>(p);
     if (p.scalar == KKC_TYPE_F64) return kokkos_kernels::spmv<double>(p);
     throw NotTaken(two_types);
+  }
+
+  std::vector<Entrant> sptrsv(const SptrsvProblem& p) override {
+    if (p.index != KKC_INDEX_32_32) throw NotTaken("this adapter holds 32-bit indices only");
+    if (p.op != KKC_OP_NONE) throw NotTaken("solves with no transpose");
+    if (p.vectors != 1) throw NotTaken("solves for one vector");
+    require_default_instance(p.threads);
+    if (p.scalar == KKC_TYPE_F32) return kokkos_kernels::sptrsv<float>(p);
+    return kokkos_kernels::sptrsv<double>(p);
   }
 
   std::vector<TwoPhases> spadd(const SpaddProblem& p) override {
