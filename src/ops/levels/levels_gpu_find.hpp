@@ -80,7 +80,7 @@ void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, cons
   const int lanes_log2 = find_lanes_log2<I, O>(queue, A, counts);
   gpu::launch(queue, gpu::blocks_for(n, Find::warps * (32 >> lanes_log2)), Find::threads, 0,
               Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower, lanes_log2,
-                   keys.as<I>(), levels.diagonal->as<O>(), counts, long_row_for<O>(A, lanes_log2), 0});
+                   keys.as<I>(), levels.diagonal->as<O>(), counts, long_row_for<O>(A, lanes_log2)});
   const auto found = gpu::read_back<Counts>(queue, counts);
   levels.count = static_cast<int64_t>(found.highest);
   levels.missing = static_cast<int64_t>(found.missing);  // ~0 is -1

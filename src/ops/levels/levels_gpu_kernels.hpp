@@ -126,7 +126,8 @@ struct FindDiagonals {
 template <class I, class O>
 struct FindLevels {
   static constexpr int threads = 128, warps = threads / 32, batch = 4;
-  static constexpr int sampled = 16;  // blocks of which one counts its rows' entries
+  static constexpr int sampled = 16;    // blocks of which one counts its rows' entries
+  static constexpr unsigned nap = 200;  // nanoseconds between looks that found nothing: others need the issue slots
   const O* offsets;
   const I* indices;
   int64_t rows;
@@ -136,8 +137,7 @@ struct FindLevels {
   I* level;     // level + 1; 0: not known yet
   O* diagonal;  // as Levels::diagonal
   Counts* counts;
-  O long_row;    // rows of more entries take the whole warp
-  unsigned nap;  // nanoseconds between looks that found nothing
+  O long_row;  // rows of more entries take the whole warp
 
   /// Rows count in the order in which they are taken.
   __device__ int64_t turned(int64_t row) const { return lower ? row : rows - 1 - row; }
@@ -223,10 +223,12 @@ struct FindLevels {
     uint32_t finals = 0;
     I waits[batch];
     int open = 0;
+    bool changed = true;  // of what the rows below are decided by, since that was done last
 #pragma unroll
     for (int u = 0; u < batch; ++u) waits[u] = -1;
     while (finals != all) {
       if (open == 0 && next < count) {
+        changed = true;
 #pragma unroll
         for (int u = 0; u < batch; ++u) {
           const O k = next + static_cast<O>(u << lanes_log2);
@@ -244,7 +246,12 @@ struct FindLevels {
           mine = max(mine, static_cast<I>(value[u] + 1));
           waits[u] = -1;
           --open;
+          changed = true;
         }
+      if (gpu::ballot32(changed) == 0) {
+        gpu::pause(nap);
+        continue;
+      }
       bool ready = open == 0 && next >= count;
       for (int mask = lanes >> 1; mask > 0; mask >>= 1) {
         mine = max(mine, gpu::shuffle_xor(mine, mask, 32));
@@ -277,7 +284,7 @@ struct FindLevels {
       gpu::sync32();
       const uint32_t now = gpu::ballot32(final);
       finals |= now;
-      if (now == 0 && nap != 0) gpu::pause(nap);
+      changed = now != 0;
     }
 
     places.join(lanes);
