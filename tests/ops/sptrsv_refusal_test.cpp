@@ -256,5 +256,20 @@ TEST_CASE("sptrsv: hosts' plans say how deep a triangle is", "[sptrsv]") {
         CHECK(contains(plan_info(Depth::few, op, implementation), "rows_in_turn") == (device == KKC_DEVICE_OPENMP));
         CHECK(!contains(plan_info(Depth::stencil, op, implementation), "rows_in_turn"));
       }
+    // Blocks of four rows in narrow levels: threads would only wait for one another.
+    HostCsr<double> scattered;
+    scattered.rows = scattered.cols = n;
+    for (int64_t row = 0; row < n; ++row) {
+      for (const int64_t distance : {int64_t{301}, int64_t{33}, row % 4 == 0 ? int64_t{0} : int64_t{1}})
+        if (distance > 0 && row >= distance) scattered.indices.push_back(row - distance);
+      scattered.indices.push_back(row);
+      scattered.offsets.push_back(scattered.nnz());
+    }
+    scattered.values.assign(scattered.indices.size(), 1.0);
+    const DeviceCsr<double> A(ctx, scattered, KKC_INDEX_32_32, 0);
+    Plan plan;
+    ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, lower, stored, A, from, to, nullptr, plan.out()));
+    CHECK(contains(info_of(plan), "\"threads\":1,"));
+    CHECK(contains(info_of(plan), "\"levels\":1,") == (device == KKC_DEVICE_SERIAL));
   }
 }

@@ -61,6 +61,8 @@ struct BlockSchedule {
 /// What a row costs beside its entries, in entries; what a phase must hold for more than one thread.
 inline constexpr int64_t row_work = 4, least_phase_work = 3000;
 inline constexpr int64_t most_block_rows = 128, most_block_work = 8192;
+/// What waiting at a phase's beginning costs.
+inline constexpr int64_t phase_work = 500;
 
 /// A part's steps: runs, and blocks with what they cost. Block::run counts from the part's first.
 struct BlockPart {
@@ -281,10 +283,11 @@ inline BlockSchedule schedule_for_one_thread(std::vector<Run> runs, int64_t n) {
 }
 
 /// rows: rows.begin(row), rows.end(row), rows.column(entry) of those that a row depends on; solved in order of steps.
-/// runs: of those rows, ascending, by parts. memory: for what is needed on the way.
+/// runs: of those rows, ascending, by parts. memory: for what is needed on the way. block_work: what beginning a block
+/// elsewhere costs; where threads would not make up for that, all is one thread's.
 template <class Dev, class I, class Rows>
 BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Rows& rows, int64_t n,
-                              bool ascending, int threads, std::vector<std::vector<Run>> runs) {
+                              bool ascending, int threads, int64_t block_work, std::vector<std::vector<Run>> runs) {
   BlockSchedule made;
   std::vector<BlockPart> parts(runs.size());
   host_parts_checked<Dev>(queue, static_cast<int64_t>(parts.size()), [&](int64_t i) {
@@ -364,6 +367,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
     else
       list.push_back(block);
   };
+  int64_t alone = 0, shared = 0;  // work of one thread that goes by the rows, and of the thread that has most
   for (int64_t l = 0; l < count;) {
     const auto level_work = [&](int64_t level) {
       int64_t sum = 0;
@@ -385,7 +389,10 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
       for (auto i = from; i != to; ++i) {
         give(0, *i);
         made.serial_rows += blocks[static_cast<size_t>(*i)].count;
+        alone += work[static_cast<size_t>(*i)];
+        shared += work[static_cast<size_t>(*i)] + block_work;
       }
+      shared += phase_work;
       close_phase();
       l = end;
       continue;
@@ -396,8 +403,16 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
       give(static_cast<int>(std::min<int64_t>(threads - 1, (done + mine / 2) * threads / sum)), block);
       done += mine;
     }
+    alone += sum;
+    shared += (sum + (starts[static_cast<size_t>(l) + 1] - starts[static_cast<size_t>(l)]) * block_work) / threads;
+    shared += phase_work;
     close_phase();
     ++l;
+  }
+  if (shared >= alone) {
+    BlockSchedule one = schedule_for_one_thread(std::move(made.runs), n);
+    one.levels = count;
+    return one;
   }
   for (auto& share : made.shares) {
     share.next.assign(static_cast<size_t>(made.phases) + 1, static_cast<int32_t>(made.phases));

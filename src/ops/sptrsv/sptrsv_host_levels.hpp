@@ -22,6 +22,7 @@ class LevelKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   static constexpr int most_vectors = 8;
   static constexpr int64_t rows_ahead = 4;
+  static constexpr int64_t block_work = 60;  // a new place in each array of the matrix
 
  public:
   LevelKernel(const Desc& desc, Queue& queue)
@@ -30,7 +31,7 @@ class LevelKernel final : public Kernel {
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
         schedule_(levels::schedule_blocks<Dev, I>(queue, desc.memory, typename Triangle::Rows(triangle_, desc.A),
-                                                  desc.A.rows, ascending_, threads_for(desc, queue),
+                                                  desc.A.rows, ascending_, threads_for(desc, queue), block_work,
                                                   triangle_.take_runs())),
         runner_(schedule_.threads),
         zeros_(static_cast<size_t>(schedule_.threads)) {}
