@@ -80,20 +80,20 @@ T away_from_zero(Random& random) {
 
 }  // namespace detail
 
-/// A square matrix whose triangle `uplo` is well conditioned, however deep. What must not be read is NaN.
+/// A square matrix whose triangle `uplo` is well conditioned, however deep; `left`: of each row the columns left of the
+/// diagonal, ascending (upper: seen from the other end). What must not be read is NaN.
 template <class T>
-HostCsr<T> random_triangle(Random& random, Depth depth, int64_t n, kkc_uplo_t uplo, kkc_diag_t diag, const Held& held) {
+HostCsr<T> triangle_of(Random& random, const std::vector<std::vector<int64_t>>& left, kkc_uplo_t uplo, kkc_diag_t diag,
+                       const Held& held) {
+  const auto n = static_cast<int64_t>(left.size());
   struct Entry {
     int64_t column;
     T value;
   };
   std::vector<std::vector<Entry>> rows(static_cast<size_t>(n));
   std::vector<int64_t> in_column(static_cast<size_t>(n), 0);
-  std::vector<std::vector<int64_t>> left(static_cast<size_t>(n));
-  for (int64_t row = 0; row < n; ++row) {
-    left[static_cast<size_t>(row)] = detail::left_columns(random, depth, row, n);
-    for (const int64_t c : left[static_cast<size_t>(row)]) ++in_column[static_cast<size_t>(c)];
-  }
+  for (const auto& columns : left)
+    for (const int64_t c : columns) ++in_column[static_cast<size_t>(c)];
   // Sums of rows and of columns off the diagonal stay below it.
   for (int64_t row = 0; row < n; ++row) {
     const auto& columns = left[static_cast<size_t>(row)];
@@ -139,6 +139,13 @@ HostCsr<T> random_triangle(Random& random, Depth depth, int64_t n, kkc_uplo_t up
 }
 
 template <class T>
+HostCsr<T> random_triangle(Random& random, Depth depth, int64_t n, kkc_uplo_t uplo, kkc_diag_t diag, const Held& held) {
+  std::vector<std::vector<int64_t>> left;
+  for (int64_t row = 0; row < n; ++row) left.push_back(detail::left_columns(random, depth, row, n));
+  return triangle_of<T>(random, left, uplo, diag, held);
+}
+
+template <class T>
 struct SptrsvCase {
   std::string implementation;  // "": the library's choice
   kkc_op_t op = KKC_OP_NONE;
@@ -150,6 +157,10 @@ struct SptrsvCase {
   int64_t vectors = 1;
   T alpha{1};
   bool in_place = false, values_kept = false, device_scalars = false;
+
+  /// Products with inverted blocks are stable as a whole, not row by row (Higham, Pothen, "Stability of the partitioned
+  /// inverse method for parallel solution of sparse triangular systems", SIAM J. Sci. Comput. 15(1), 1994).
+  bool stable_by_rows() const { return implementation != "host_supernodal"; }
 
   std::string options() const {
     std::ostringstream json;
@@ -191,6 +202,11 @@ std::string residual_mismatch(const SptrsvCase<T>& c, const HostCsr<T>& A, const
       const Wide a = conjugated ? std::conj(wide(A.values[p])) : wide(A.values[p]);
       add(turned ? column : row, times(a, wide(x[turned ? row : column])));
     }
+  }
+  if (!c.stable_by_rows() && n > 0) {
+    long double most = 0;
+    for (size_t row = 0; row < n; ++row) most = std::max(most, size[row]);
+    std::fill(size.begin(), size.end(), most);
   }
   for (size_t row = 0; row < n; ++row) {
     const Wide right = c.alpha == T{} ? Wide{} : times(wide(c.alpha), wide(b[row]));
