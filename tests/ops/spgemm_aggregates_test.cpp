@@ -395,6 +395,79 @@ TEST_CASE("spgemm: Galerkin products of a grid are those of another way to multi
   }
 }
 
+TEST_CASE("spgemm: one entry in every row of a transposed A gives the bits of its transpose", "[spgemm]") {
+  using T = double;
+  Random random(seed());
+  const auto of_columns = [&](std::vector<int64_t> columns, int64_t count) {
+    HostCsr<T> P;
+    P.rows = static_cast<int64_t>(columns.size());
+    P.cols = count;
+    for (int64_t row = 0; row < P.rows; ++row) P.offsets.push_back(row + 1);
+    P.values = random_vector<T>(random, columns.size());
+    P.indices = std::move(columns);
+    return P;
+  };
+  std::vector<std::pair<HostCsr<T>, HostCsr<T>>> pairs;
+  // Like rows but for a shift, with a border now and then.
+  for (const int64_t width : {3, 9, 12}) {
+    const auto P = boxes_of(random, 30, 3, 3, 3);
+    HostCsr<T> B;
+    B.rows = P.rows;
+    B.cols = P.cols;
+    for (int64_t row = 0; row < B.rows; ++row) {
+      const int64_t aggregate = P.indices[static_cast<size_t>(row)];
+      for (int64_t q = row % 2; q < width; q += 1 + row % 3 / 2)
+        if (aggregate + 7 * q < B.cols) B.indices.push_back(aggregate + 7 * q);
+      B.offsets.push_back(B.nnz());
+    }
+    B.values = random_vector<T>(random, B.indices.size());
+    pairs.emplace_back(P, B);
+  }
+  // Runs of every length, columns met twice and in no order; columns that scatter, which are not taken as runs.
+  for (const Shape shape : {Shape::few, Shape::empty_rows, Shape::unsorted_duplicates}) {
+    std::vector<int64_t> columns;
+    for (int turn = 0; turn < 2; ++turn)
+      for (const int64_t length : {1, 2, 700, 255, 256, 3, 1, 511, 16, 17, 1025, 40})
+        columns.insert(columns.end(), static_cast<size_t>(length), random_int(random, 0, 30));
+    pairs.emplace_back(of_columns(columns, 31), random_csr<T>(random, shape, static_cast<int64_t>(columns.size()), 90));
+    columns.resize(150000);
+    for (auto& column : columns) column = random_int(random, 0, 70000 - 1);
+    pairs.emplace_back(of_columns(columns, 70000), random_csr<T>(random, shape, 150000, 500));
+  }
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    for (size_t pair = 0; pair < pairs.size(); ++pair) {
+      const auto& [stored, right] = pairs[pair];
+      auto turned = transpose_of(stored);
+      size_t at = 0;
+      for (const auto& row : rows_of_op(stored, KKC_OP_TRANSPOSE))
+        for (const auto& entry : row) turned.values[at++] = entry.second.real();
+      const DeviceCsr<T> P(ctx, stored, KKC_INDEX_32_32, 1), R(ctx, turned, KKC_INDEX_32_32, 0),
+          B(ctx, right, KKC_INDEX_32_32, 1);
+      INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", pair " << pair);
+      HostCsr<T> results[2];
+      for (const bool transposed : {false, true}) {
+        const T alpha(0.75), beta(0);
+        Plan plan;
+        Matrix C;
+        ok(kkc_spgemm_plan(ctx, transposed ? KKC_OP_HERMITIAN : KKC_OP_NONE, transposed ? P : R, KKC_OP_NONE, B,
+                           nullptr, KKC_INDEX_32_32, Options(R"({"implementation": "host_restriction"})"), plan.out()));
+        const std::string info = info_of(plan), key = "\"row_classes\":";
+        if (pair < 3) CHECK(std::stoll(info.substr(info.find(key) + key.size())) < stored.cols / 4);
+        ok(kkc_plan_create_output(plan, C.out()));
+        for (int turn = 0; turn < 2; ++turn) ok(kkc_spgemm_execute(plan, &alpha, transposed ? P : R, B, &beta, C));
+        size_t workspace = 1;
+        ok(kkc_plan_workspace_size(plan, &workspace));
+        CHECK(workspace == 0);
+        results[transposed] = download<T>(ctx, C);
+      }
+      CHECK(results[0].offsets == results[1].offsets);
+      CHECK(results[0].indices == results[1].indices);
+      CHECK(results[0].values == results[1].values);
+    }
+  }
+}
+
 TEST_CASE("spgemm: host_aggregates and host_restriction refuse masks and operands of other shapes", "[spgemm]") {
   using T = double;
   for (const auto& [device, options] : hosts<T>()) {

@@ -43,9 +43,11 @@ void check_mask(Queue& queue, const Matrix& mask, const CsrRef& a, int64_t rows,
           name(a.pair));
 }
 
+bool conjugates_values(Op op, Scalar scalar) { return conjugates(op) && is_complex_scalar(scalar); }
+
 /// The operand's pattern, with what its values will need.
 CsrRef as_multiplied(Queue& queue, const Context& context, const CsrRef& A, Operand& operand) {
-  operand.gathers = transposes(operand.op) || (conjugates(operand.op) && is_complex_scalar(A.scalar));
+  operand.gathers = transposes(operand.op) || conjugates_values(operand.op, A.scalar);
   if (operand.gathers)
     queue.run([&] {
       only_implementation<entry_map::Implementation>(queue, "entry_map").prepare_gather(queue, A.scalar, A.pair);
@@ -54,6 +56,15 @@ CsrRef as_multiplied(Queue& queue, const Context& context, const CsrRef& A, Oper
   if (!transposes(operand.op)) return without_values(A);
   const EntryMap& map = operand.transpose;
   return {A.pair, A.scalar, 0, map.rows, map.cols, map.nnz, map.offsets->data(), map.indices->data(), nullptr};
+}
+
+/// The lengths of the rows of a transpose that was just made: its columns need no look.
+RowStats transposed_row_stats(Queue& queue, const CsrRef& transpose) {
+  RowStats stats;
+  queue.run([&] {
+    only_implementation<row_stats::Implementation>(queue, "row_stats").run(queue, {&transpose, 1}, true, &stats);
+  });
+  return stats;
 }
 
 std::string tuning_key(const Queue& queue, const Desc& d) {
@@ -156,15 +167,29 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   desc.pair = pair;
   desc.rows_a = checked_row_stats(*context, A.ref(), "A");
   desc.rows_b = &A == &B ? desc.rows_a : checked_row_stats(*context, B.ref(), "B");
-  desc.A = as_multiplied(queue, *context, A.ref(), state->A);
-  if (&A == &B && op_a == op_b) {
+  const auto multiply_A = [&] {
+    desc.A = as_multiplied(queue, *context, A.ref(), state->A);
+    desc.stored_A = {};
+    if (transposes(op_a)) desc.rows_a = transposed_row_stats(queue, desc.A);
+  };
+  const bool both = &A == &B && op_a == op_b;
+  if (transposes(op_a) && !conjugates_values(op_a, A.ref().scalar) && is_host(queue.device()) && !both) {
+    // The transpose waits until it is known whether anybody needs it.
+    const CsrRef& a = A.ref();
+    desc.stored_A = without_values(a);
+    desc.A = {a.pair, a.scalar, 0, a.cols, a.rows, a.nnz, nullptr, nullptr, nullptr};
+    state->A.gathers = true;
+  } else {
+    multiply_A();
+  }
+  if (both) {
     state->B = state->A;
     desc.B = desc.A;
+    desc.rows_b = desc.rows_a;
   } else {
     desc.B = as_multiplied(queue, *context, B.ref(), state->B);
+    if (transposes(op_b)) desc.rows_b = transposed_row_stats(queue, desc.B);
   }
-  if (transposes(op_a)) desc.rows_a = checked_row_stats(*context, desc.A, "A");
-  if (transposes(op_b)) desc.rows_b = checked_row_stats(*context, desc.B, "B");
   if (mask != nullptr) {
     check_mask(queue, *mask, A.ref(), desc.rows(), desc.cols());
     desc.masked = true;
@@ -186,6 +211,10 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
 
   PassedOver passed_over;
   const auto takes = eligible<Implementation>(queue.table(), State::name, parsed, desc, passed_over);
+  if (desc.stored_A.offsets != nullptr) {
+    state->A.stored = takes.size() == 1 && takes[0]->transposes_itself != nullptr && takes[0]->transposes_itself(desc);
+    if (!state->A.stored) multiply_A();
+  }
   const Choice<Implementation, Kernel, Desc> choice(*context, State::name, parsed, desc, takes, passed_over);
   auto made = parsed.measure && takes.size() > 1
                   ? choice.measured(tuning_key(queue, desc),
@@ -199,7 +228,9 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   state->why = std::move(made.why);
   state->kernel = std::move(made.kernel);
   state->kernel->output.base = base;
-  if (transposes(op_a) && !(conjugates(op_a) && is_complex_scalar(desc.scalar())) && state->kernel->takes_positions()) {
+  if (state->A.stored)
+    state->A.gathers = false;
+  else if (transposes(op_a) && !conjugates_values(op_a, desc.scalar()) && state->kernel->takes_positions()) {
     state->A.by_kernel = true;
     state->A.gathers = false;
   }
@@ -228,7 +259,7 @@ CsrRef prepare(Queue& queue, const Operand& operand, const CsrRef& A, void* work
   const EntryMap& map = operand.transpose;
   if (operand.by_kernel)
     return {A.pair, A.scalar, 0, map.rows, map.cols, map.nnz, map.offsets->data(), map.indices->data(), A.values};
-  if (!operand.gathers) return A;
+  if (!operand.gathers) return A;  // also what is stored
   const bool turned = transposes(operand.op);
   void* const values = static_cast<char*>(workspace) + operand.at;
   if (wanted && A.nnz > 0)

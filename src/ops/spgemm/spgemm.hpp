@@ -30,6 +30,9 @@ struct Desc {
   bool device_scalars;
   int64_t max_workspace;  // bytes; -1: no bound. Kernels that need more go through C in slices, with the same bits
   std::shared_ptr<const Memory> memory;  // for plan data
+  /// With arrays: A is this matrix's transpose, whose pattern nobody has made (A's arrays are null), and rows_a are
+  /// those of this one. For implementations that asked for it by transposes_itself.
+  CsrRef stored_A{};
 
   Scalar scalar() const { return A.scalar; }
   int64_t rows() const { return A.rows; }
@@ -38,7 +41,7 @@ struct Desc {
 
 struct Args {
   Coefficient alpha, beta;
-  CsrRef A, B;      // of the planned patterns and bases
+  CsrRef A, B;      // of the planned patterns and bases; A: Desc::stored_A's, if that was planned
   void* C;          // values in the order of the planned pattern; not null
   void* workspace;  // workspace_bytes() of device memory, 256-byte aligned, or null
   /// For kernels that read A's values where the caller has them: entry k is values[positions_A[k]], positions of A's
@@ -68,6 +71,8 @@ struct Implementation : Entry {
   /// Symbolic phase: reads the patterns and fills Kernel::output. Refuses a C that its index pair cannot count
   /// (require_countable) before anything of its size is allocated.
   std::unique_ptr<Kernel> (*make)(const Desc& desc, Queue& queue);
+  /// Whether make() wants Desc::stored_A, which is there, instead of A's pattern; null: never. Hosts only.
+  bool (*transposes_itself)(const Desc& desc) = nullptr;
 };
 
 }  // namespace kkc::spgemm

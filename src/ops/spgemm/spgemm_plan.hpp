@@ -10,13 +10,15 @@
 namespace kkc::spgemm {
 
 /// How a planned matrix becomes the operand that the kernel multiplies: itself, or its transpose (a pattern of the
-/// plan's), its values gathered into the workspace at each execute or by the kernel as it reads them.
+/// plan's), its values gathered into the workspace at each execute or by the kernel as it reads them, or itself for a
+/// kernel that knows the transpose.
 struct Operand {
   Op op = Op::none;
   PlannedMatrix planned;
   EntryMap transpose;  // if op transposes
   bool gathers = false;
   bool by_kernel = false;  // the kernel reads the values through transpose.positions: nothing is gathered
+  bool stored = false;     // the kernel was made from Desc::stored_A: no transpose is there
   size_t at = 0;           // in the workspace
 };
 

@@ -1,0 +1,360 @@
+// Rows of op(A) as host_restriction walks them: from the transpose's pattern, or, where A has one entry in every row
+// (tentative prolongators), from the runs of A's rows that share a column. Runs take a third of the transpose's room
+// and time on grids, and consecutive rows of B are read as one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include "core/matrix_parallel.hpp"
+#include "device/host_pattern_ref.hpp"
+#include "ops/spgemm/spgemm.hpp"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+namespace kkc::spgemm {
+
+/// Rows first .. first + count - 1 of B.
+struct RowRun {
+  int64_t first, count;
+};
+
+/// The first e of 0..n-1 with to[e] != from[e] + shift, or n.
+template <class T>
+[[gnu::always_inline]] inline int64_t unshifted(const T* from, const T* to, int64_t n, std::make_unsigned_t<T> shift) {
+#if defined(__AVX512F__)
+  constexpr int64_t lanes = 64 / sizeof(T);
+  const auto differ = [=](int64_t at, unsigned inside) -> unsigned {
+    if constexpr (sizeof(T) == 4) {
+      const auto mask = static_cast<__mmask16>(inside);
+      const __m512i apart =
+          _mm512_sub_epi32(_mm512_maskz_loadu_epi32(mask, to + at), _mm512_maskz_loadu_epi32(mask, from + at));
+      return _mm512_mask_cmpneq_epi32_mask(mask, apart, _mm512_set1_epi32(static_cast<int32_t>(shift)));
+    } else {
+      const auto mask = static_cast<__mmask8>(inside);
+      const __m512i apart =
+          _mm512_sub_epi64(_mm512_maskz_loadu_epi64(mask, to + at), _mm512_maskz_loadu_epi64(mask, from + at));
+      return _mm512_mask_cmpneq_epi64_mask(mask, apart, _mm512_set1_epi64(static_cast<int64_t>(shift)));
+    }
+  };
+  int64_t e = 0;
+  for (; n - e > lanes; e += lanes)
+    if (const unsigned at = differ(e, (1u << lanes) - 1); at != 0) return e + __builtin_ctz(at);
+  const unsigned at = differ(e, (1u << (n - e)) - 1);
+  return at == 0 ? n : e + __builtin_ctz(at);
+#else
+  using U = std::make_unsigned_t<T>;
+  int64_t e = 0;
+  while (e < n && static_cast<U>(static_cast<U>(to[e]) - static_cast<U>(from[e])) == shift) ++e;
+  return e;
+#endif
+}
+
+/// to[e] = from[e] + shift for e = 0..n-1.
+template <class T>
+void copy_shifted(const T* from, int64_t n, std::make_unsigned_t<T> shift, T* to) {
+#if defined(__AVX512F__)
+  constexpr int64_t lanes = 64 / sizeof(T);
+  for (; n > 0; n -= lanes, from += lanes, to += lanes) {
+    const unsigned inside = n < lanes ? (1u << n) - 1 : (1u << lanes) - 1;
+    if constexpr (sizeof(T) == 4) {
+      const auto mask = static_cast<__mmask16>(inside);
+      const __m512i by = _mm512_set1_epi32(static_cast<int32_t>(shift));
+      _mm512_mask_storeu_epi32(to, mask, _mm512_add_epi32(_mm512_maskz_loadu_epi32(mask, from), by));
+    } else {
+      const auto mask = static_cast<__mmask8>(inside);
+      const __m512i by = _mm512_set1_epi64(static_cast<int64_t>(shift));
+      _mm512_mask_storeu_epi64(to, mask, _mm512_add_epi64(_mm512_maskz_loadu_epi64(mask, from), by));
+    }
+  }
+#else
+  using U = std::make_unsigned_t<T>;
+  for (int64_t e = 0; e < n; ++e) to[e] = static_cast<T>(static_cast<U>(from[e]) + shift);
+#endif
+}
+
+/// The rows of B of rows some entries later: neither caches nor processors foresee them.
+template <class I, class O, class T, class E>
+struct Ahead {
+  const HostPatternRef<I, O>& B;
+  const T* entries;  // B's columns, or its values
+  const E* factors;  // A's values, or null
+  void offsets(int64_t j) const { __builtin_prefetch(B.offsets + j); }
+  void row(int64_t j, int64_t k) const {
+    __builtin_prefetch(entries + B.begin(j));
+    if (factors != nullptr) __builtin_prefetch(factors + k);
+  }
+};
+
+/// Rows of op(A)'s pattern; entry k has the value at positions[k], or k without positions.
+template <class I, class O>
+class EntryRows {
+ public:
+  EntryRows(const CsrRef& A, const void* positions) : A_(A), positions_(static_cast<const O*>(positions)) {}
+
+  int64_t first_row(int64_t parts, int64_t part) const { return A_.first_row(parts, part); }
+
+  /// Of one row, in order; next() is false behind the last.
+  class Runs {
+   public:
+    Runs(const HostPatternRef<I, O>& A, int64_t i) : A_(A), k_(A.begin(i)), end_(A.end(i)) {}
+    bool next(RowRun& run) {
+      if (k_ == end_) return false;
+      const int64_t begin = k_++;
+      while (k_ < end_ && A_.indices[k_] - A_.indices[begin] == k_ - begin) ++k_;
+      run = {A_.column(begin), k_ - begin};
+      return true;
+    }
+
+   private:
+    const HostPatternRef<I, O>& A_;
+    int64_t k_, end_;
+  };
+  Runs runs(int64_t i) const { return {A_, i}; }
+  static constexpr bool stored_runs = false;
+
+  /// f(row of B, place of A's value) for each entry of row i until one is false.
+  template <class Later, class F>
+  bool each(int64_t i, const Later& later, const F& f) const {
+    constexpr int64_t near = 40, far = 80;
+    for (int64_t k = A_.begin(i), end = A_.end(i), last = A_.nnz - 1; k < end; ++k) {
+      const int64_t next = std::min(k + near, last);
+      later.offsets(A_.column(std::min(k + far, last)));
+      later.row(A_.column(next), at(next));
+      if (!f(A_.column(k), at(k))) return false;
+    }
+    return true;
+  }
+
+ private:
+  int64_t at(int64_t k) const { return positions_ == nullptr ? k : static_cast<int64_t>(positions_[k]); }
+  HostPatternRef<I, O> A_;
+  const O* positions_;
+};
+
+/// Rows of the transpose of an A with one entry in every row, as runs of A's rows, which are rows of B.
+template <class I, class O>
+class RunRows {
+ public:
+  RunRows(const CsrRef& runs, const uint8_t* counts) : runs_(runs), counts_(counts) {}
+
+  int64_t first_row(int64_t parts, int64_t part) const { return runs_.first_row(parts, part); }
+
+  class Runs {
+   public:
+    Runs(const RunRows& rows, int64_t i) : rows_(rows), at_(rows.runs_.begin(i)), end_(rows.runs_.end(i)) {}
+    bool next(RowRun& run) {
+      if (at_ == end_) return false;
+      run = {rows_.runs_.indices[at_], rows_.counts_[at_]};
+      ++at_;
+      return true;
+    }
+
+   private:
+    const RunRows& rows_;
+    int64_t at_, end_;
+  };
+  Runs runs(int64_t i) const { return {*this, i}; }
+  static constexpr bool stored_runs = true;
+
+  /// How many of `most` rows behind row i have as many runs as it, each of as many rows and where the one of the row
+  /// before ends.
+  int64_t continued(int64_t i, int64_t most) const {
+    const int64_t begin = runs_.begin(i), n = runs_.end(i) - begin;
+    if (n == 0) return 0;
+    for (int64_t row = 1; row <= most; ++row) {
+      if (runs_.end(i + row) - runs_.begin(i + row) != n) return row - 1;
+      const I* const first = runs_.indices + begin + row * n;
+      const uint8_t* const count = counts_ + begin + row * n;
+      for (int64_t run = 0; run < n; ++run)
+        if (first[run] - first[run - n] != count[run - n] || count[run] != count[run - n]) return row - 1;
+    }
+    return most;
+  }
+
+  template <class Later, class F>
+  bool each(int64_t i, const Later& later, const F& f) const {
+    constexpr int64_t near = 24, far = 48;
+    for (int64_t run = runs_.begin(i), end = runs_.end(i), last = runs_.nnz - 1; run < end; ++run) {
+      const int64_t next = runs_.indices[std::min(run + near, last)];
+      later.offsets(runs_.indices[std::min(run + far, last)]);
+      later.row(next, next);
+      const int64_t first = runs_.indices[run];
+      for (int64_t j = first; j < first + counts_[run]; ++j)
+        if (!f(j, j)) return false;
+    }
+    return true;
+  }
+
+ private:
+  HostPatternRef<I, O> runs_;  // base 0; a row of op(A): where its runs begin
+  const uint8_t* counts_;
+};
+
+/// Where the kernel's rows come from. rows(desc): for the plan; rows(args): for execute.
+template <class I, class O>
+struct TransposedPattern {
+  using Rows = EntryRows<I, O>;
+  TransposedPattern(const Desc&, Queue&) {}
+  Rows rows(const Desc& desc) const { return {desc.A, nullptr}; }
+  Rows rows(const Args& args) const { return {args.A, args.positions_A}; }
+  size_t bytes() const { return 0; }
+};
+
+/// Runs of Desc::stored_A, by column: a counting sort in parts as device/host_bucket.hpp, but of runs, not of entries.
+template <class I, class O>
+class StoredRuns {
+ public:
+  using Rows = RunRows<I, O>;
+
+  StoredRuns(const Desc& desc, Queue& queue) : pair_(desc.A.pair), rows_(desc.A.rows), cols_(desc.A.cols) {
+    const HostPatternRef<I, O> A(desc.stored_A);
+    const int64_t parts = parts_for_items(queue, A.nnz + A.cols);
+    std::vector<Counters> counters(static_cast<size_t>(parts));
+    host_parts_checked<Host>(queue, parts,
+                             [&](int64_t part) { counters[static_cast<size_t>(part)].count(A, parts, part); });
+    offsets_ = host_array<O>(desc.memory, rows_ + 1);
+    O* const offsets = offsets_.template as<O>();
+    sum_up(queue, parts, counters, offsets);
+    count_ = static_cast<int64_t>(offsets[rows_]);
+    firsts_ = host_array<I>(desc.memory, count_);
+    counts_ = host_array<uint8_t>(desc.memory, count_);
+    I* const firsts = firsts_.template as<I>();
+    auto* const counts = counts_.template as<uint8_t>();
+    host_parts<Host>(queue, parts, [&](int64_t part) {
+      Counters& mine = counters[static_cast<size_t>(part)];
+      O* const next = mine.next.data();
+      each_run(A, parts, part, [&](int64_t column, int64_t first, int64_t count) {
+        const O to = next[column - mine.begin]++;
+        firsts[to] = static_cast<I>(first);
+        counts[to] = static_cast<uint8_t>(count);
+      });
+    });
+  }
+
+  Rows rows(const Desc&) const { return rows(); }
+  Rows rows(const Args&) const { return rows(); }
+  size_t bytes() const { return offsets_.bytes() + firsts_.bytes() + counts_.bytes(); }
+
+ private:
+  using Pattern = HostPatternRef<I, O>;
+  static constexpr int64_t longest = std::numeric_limits<uint8_t>::max();
+
+  /// Where a part's runs of a column go next; columns begin .. begin + next.size() - 1.
+  struct Counters {
+    int64_t begin = 0;
+    std::vector<O> next;
+    int64_t end() const { return begin + static_cast<int64_t>(next.size()); }
+
+    void count(const Pattern& A, int64_t parts, int64_t part) {
+      each_run(A, parts, part, [&](int64_t column, int64_t, int64_t) {
+        if (column < begin || column >= end()) widen(column, A.cols);
+        ++next[static_cast<size_t>(column - begin)];
+      });
+    }
+    void widen(int64_t column, int64_t cols) {
+      const int64_t more = static_cast<int64_t>(next.size()) / 2 + 4096;
+      if (next.empty()) begin = column;
+      const int64_t low = column < begin ? std::max<int64_t>(0, column - more) : begin,
+                    high = column >= end() ? std::min(cols, column + more) : end();
+      std::vector<O> wider(static_cast<size_t>(high - low), 0);
+      std::copy(next.begin(), next.end(), wider.begin() + (begin - low));
+      next.swap(wider);
+      begin = low;
+    }
+  };
+
+  Rows rows() const {
+    return {{pair_, Scalar::none, 0, rows_, cols_, count_, offsets_.data(), firsts_.data(), nullptr},
+            counts_.template as<uint8_t>()};
+  }
+
+  /// f(column, first row, rows) for the runs of a part of A's rows, in order.
+  template <class F>
+  static void each_run(const Pattern& A, int64_t parts, int64_t part, const F& f) {
+    constexpr int64_t block = 1024;
+    I starts[block + 16];  // written by vectors
+    int64_t first = part_begin(A.nnz, parts, part);
+    const int64_t last = part_begin(A.nnz, parts, part + 1);
+    const auto add = [&](int64_t to) {
+      const int64_t column = A.column(first);
+      for (; to - first > longest; first += longest) f(column, first, longest);
+      f(column, first, to - first);
+      first = to;
+    };
+    for (int64_t from = first + 1; from < last; from += block) {
+      const int64_t count = find_starts(A.indices, from, std::min(from + block, last), starts);
+      for (int64_t s = 0; s < count; ++s) add(starts[s]);
+    }
+    if (first < last) add(last);
+  }
+
+  /// Rows begin..end-1 whose column is not that of the row before; their number.
+  static int64_t find_starts(const I* columns, int64_t begin, int64_t end, I* starts) {
+    int64_t count = 0, row = begin;
+#if defined(__AVX512F__)
+    if constexpr (sizeof(I) == 4) {
+      const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+      for (; row + 16 <= end; row += 16) {
+        const __mmask16 differ =
+            _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(columns + row), _mm512_loadu_si512(columns + row - 1));
+        const __m512i rows = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(row)));
+        _mm512_storeu_si512(starts + count, _mm512_maskz_compress_epi32(differ, rows));
+        count += __builtin_popcount(differ);
+      }
+    }
+#endif
+    for (; row < end; ++row) {
+      starts[count] = static_cast<I>(row);
+      count += columns[row] != columns[row - 1] ? 1 : 0;
+    }
+    return count;
+  }
+
+  /// Each range of columns from 0, then moved behind the ranges before.
+  void sum_up(Queue& queue, int64_t parts, std::vector<Counters>& counters, O* offsets) const {
+    offsets[0] = 0;
+    std::vector<O> totals(static_cast<size_t>(parts) + 1, 0);
+    const auto range = [&](int64_t part) {
+      return Range{part_begin(rows_, parts, part), part_begin(rows_, parts, part + 1)};
+    };
+    host_parts<Host>(queue, parts, [&](int64_t part) {
+      const Range columns = range(part);
+      std::fill(offsets + columns.begin + 1, offsets + columns.end + 1, O{0});
+      for (Counters& of : counters)
+        for (int64_t c = std::max(columns.begin, of.begin); c < std::min(columns.end, of.end()); ++c) {
+          O& next = of.next[static_cast<size_t>(c - of.begin)];
+          const O count = next;
+          next = offsets[c + 1];
+          offsets[c + 1] += count;
+        }
+      O sum = 0;
+      for (int64_t c = columns.begin; c < columns.end; ++c) sum = offsets[c + 1] += sum;
+      totals[static_cast<size_t>(part) + 1] = sum;
+    });
+    std::partial_sum(totals.begin(), totals.end(), totals.begin());
+    host_parts<Host>(queue, parts, [&](int64_t part) {
+      const Range columns = range(part);
+      const O shift = totals[static_cast<size_t>(part)];
+      for (int64_t c = columns.begin; c < columns.end; ++c) offsets[c + 1] += shift;
+    });
+    host_parts<Host>(queue, parts, [&](int64_t part) {
+      const Range columns = range(part);
+      for (Counters& of : counters)
+        for (int64_t c = std::max(columns.begin, of.begin); c < std::min(columns.end, of.end()); ++c)
+          of.next[static_cast<size_t>(c - of.begin)] += offsets[c];
+    });
+  }
+
+  IndexPair pair_;
+  int64_t rows_, cols_, count_ = 0;
+  Buffer offsets_, firsts_, counts_;
+};
+
+}  // namespace kkc::spgemm

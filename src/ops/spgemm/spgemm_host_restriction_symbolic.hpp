@@ -1,0 +1,376 @@
+// Columns of C's rows and places of their products for host_restriction, a chunk of rows at a time. A row is first
+// compared with the one that followed last time, then with those of its hash: on grids a few kinds of rows come again
+// and again, shifted, and share the places of their products (spgemm_host_aggregates.hpp does the same). Others are
+// multiplied by an array of places for all of C's columns; rows of up to eight columns get a mask for each row of B.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "ops/spgemm/spgemm_host_classes.hpp"
+#include "ops/spgemm/spgemm_host_restriction_rows.hpp"
+
+namespace kkc::spgemm {
+
+/// Columns of a row with masks.
+inline constexpr int64_t laned_columns = 8;
+
+/// Up to eight columns in a register, with their numbers.
+///   unsigned where(column): a bit at the column's number, or none
+///   unsigned where(from, count, ascend): those of up to eight columns; clears `ascend` unless they do
+///   void add(number, column)
+template <class I>
+struct FewColumns;
+#if defined(__AVX512F__)
+template <>
+struct FewColumns<int32_t> {
+  using Bits = __mmask16;
+  __m512i columns = _mm512_set1_epi32(-1);
+  unsigned where(int32_t column) const { return _mm512_cmpeq_epi32_mask(columns, _mm512_set1_epi32(column)); }
+  unsigned where(const int32_t* from, int64_t count, bool& ascend) const {
+    const auto all = static_cast<Bits>((1u << count) - 1), pairs = static_cast<Bits>(all >> 1);
+    const __m512i row = _mm512_mask_loadu_epi32(_mm512_set1_epi32(-2), all, from),
+                  next = _mm512_maskz_loadu_epi32(pairs, from + 1);
+    ascend &= _mm512_mask_cmplt_epi32_mask(pairs, row, next) == pairs;
+    const auto of = [&](int q) {
+      return _mm512_cmpeq_epi32_mask(columns,
+                                     _mm512_maskz_permutexvar_epi32(static_cast<Bits>(-1), _mm512_set1_epi32(q), row));
+    };
+    unsigned bits = static_cast<Bits>(of(0) | of(1) | of(2) | of(3));
+    if (count > 4) bits |= static_cast<Bits>(of(4) | of(5) | of(6) | of(7));
+    return bits;
+  }
+  void add(uint32_t number, int32_t column) {
+    columns = _mm512_mask_set1_epi32(columns, static_cast<Bits>(1u << number), column);
+  }
+};
+template <>
+struct FewColumns<int64_t> {
+  using Bits = __mmask8;
+  __m512i columns = _mm512_set1_epi64(-1);
+  unsigned where(int64_t column) const { return _mm512_cmpeq_epi64_mask(columns, _mm512_set1_epi64(column)); }
+  unsigned where(const int64_t* from, int64_t count, bool& ascend) const {
+    const auto all = static_cast<Bits>((1u << count) - 1), pairs = static_cast<Bits>(all >> 1);
+    const __m512i row = _mm512_mask_loadu_epi64(_mm512_set1_epi64(-2), all, from),
+                  next = _mm512_maskz_loadu_epi64(pairs, from + 1);
+    ascend &= _mm512_mask_cmplt_epi64_mask(pairs, row, next) == pairs;
+    const auto of = [&](int q) {
+      return _mm512_cmpeq_epi64_mask(columns,
+                                     _mm512_maskz_permutexvar_epi64(static_cast<Bits>(-1), _mm512_set1_epi64(q), row));
+    };
+    unsigned bits = static_cast<Bits>(of(0) | of(1) | of(2) | of(3));
+    if (count > 4) bits |= static_cast<Bits>(of(4) | of(5) | of(6) | of(7));
+    return bits;
+  }
+  void add(uint32_t number, int64_t column) {
+    columns = _mm512_mask_set1_epi64(columns, static_cast<Bits>(1u << number), column);
+  }
+};
+#endif
+
+/// Bytes of a product's place in a row of so many columns.
+constexpr size_t place_bytes(int64_t columns) {
+  if (columns <= int64_t{std::numeric_limits<uint8_t>::max()} + 1) return 1;
+  return columns <= int64_t{std::numeric_limits<uint16_t>::max()} + 1 ? 2 : 4;
+}
+
+/// What a chunk's rows are.
+template <class I>
+struct FoundRows {
+  struct Kind {
+    int64_t columns_at, marks_at, products;
+    int64_t columns;
+  };
+  std::vector<Kind> kinds;
+  std::vector<I> columns;        // of each kind's first row
+  std::vector<std::byte> marks;  // of each kind: masks for op(A)'s entries, or places of the products
+  int64_t entries = 0, products = 0;
+  bool laned = false;
+};
+
+template <class I, class O, class Rows>
+class RestrictionSymbolic {
+  using Pattern = HostPatternRef<I, O>;
+  using U = std::make_unsigned_t<I>;
+  using Found = FoundRows<I>;
+
+ public:
+  /// What a thread works with; for all of C's columns once a row needs it.
+  struct Worker {
+    std::vector<uint32_t> places;  // of columns; absent between two rows
+    std::vector<I> columns;        // of a row
+  };
+
+  RestrictionSymbolic(const Rows& A, const Pattern& B) : A_(A), B_(B) {}
+
+  /// kinds[i] and shifts[i] for rows begin..end-1: the kind of row i and how far its columns lie from that kind's.
+  /// `masks`: rows of few columns have masks; false where a row of B does not ascend strictly.
+  template <bool masks>
+  bool find(int64_t begin, int64_t end, Worker& worker, uint32_t* kinds, U* shifts, Found& found) const {
+    found.laned = masks;
+    worker.columns.resize(std::max<size_t>(worker.columns.size(), laned_columns));
+    Classes known;
+    int32_t last = no_class;
+    bool looks = true;
+    int64_t entries = 0, products = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      U shift = 0;
+      auto kind = static_cast<uint32_t>(found.kinds.size());
+      if (looks && i - begin == tried && 2 * found.kinds.size() > tried) looks = false;
+      if (looks) {
+        const int32_t before = last;
+        last = look(known, before, i, shift);
+        if (last == no_class) {
+          last = known.add(hash(i), i);
+          shift = 0;
+        } else {
+          kind = static_cast<uint32_t>(last);
+        }
+        if (before != no_class) known.after[static_cast<size_t>(before)] = last;
+      }
+      if (kind == found.kinds.size() && !add_kind<masks>(i, worker, found)) return false;
+      kinds[i] = kind;
+      shifts[i] = shift;
+      int64_t rows = 1;
+      if constexpr (Rows::stored_runs)
+        if (looks) {
+          U by = 0;
+          for (const int64_t more = continued(i, std::min(end - 1 - i, at_once), by); rows <= more; ++rows) {
+            kinds[i + rows] = kind;
+            shifts[i + rows] = shift += by;
+          }
+        }
+      entries += rows * found.kinds[kind].columns;
+      products += rows * found.kinds[kind].products;
+      i += rows - 1;
+    }
+    found.entries = entries;
+    found.products = products;
+    return true;
+  }
+
+ private:
+  static constexpr uint32_t absent = std::numeric_limits<uint32_t>::max();
+  /// Rows of a chunk after which it shows whether they are alike.
+  static constexpr int64_t tried = 512;
+  /// Rows that are compared at once.
+  static constexpr int64_t at_once = 64;
+
+  /// The kind of row i, or no_class. Sets its shift.
+  int32_t look(const Classes& known, int32_t before, int64_t i, U& shift) const {
+    const auto is = [&](int32_t kind) { return like(known.members[static_cast<size_t>(kind)], i, shift); };
+    if (before != no_class) {
+      const int32_t after = known.after[static_cast<size_t>(before)];
+      if (is(after)) return after;
+      if (after != before && is(before)) return before;
+    }
+    return known.find(hash(i), i, [&](int64_t member, int64_t row) { return like(member, row, shift); });
+  }
+
+  /// Whether row i meets the columns of row j, shifted, in the same order.
+  [[gnu::always_inline]] bool like(int64_t j, int64_t i, U& shift) const {
+    const O* const offsets = B_.offsets;
+    const I* const indices = B_.indices;
+    auto left = A_.runs(j), right = A_.runs(i);
+    RowRun p{}, q{};
+    bool met = false;
+    U apart = 0;
+    while (left.next(p)) {
+      if (!right.next(q) || q.count != p.count) return false;
+      const O *const from = offsets + p.first, *const to = offsets + q.first;
+      const int64_t begin = static_cast<int64_t>(from[0]) - B_.base, at = static_cast<int64_t>(to[0]) - B_.base,
+                    n = static_cast<int64_t>(from[p.count]) - from[0];
+      if (unshifted(from + 1, to + 1, p.count, static_cast<std::make_unsigned_t<O>>(at - begin)) < p.count)
+        return false;
+      if (n == 0) continue;
+      if (!met) apart = static_cast<U>(static_cast<U>(indices[at]) - static_cast<U>(indices[begin]));
+      met = true;
+      if (unshifted(indices + begin, indices + at, n, apart) < n) return false;
+    }
+    shift = apart;
+    return !right.next(q);
+  }
+
+  /// How many of `most` rows behind row i are like it, each with its runs where those of the row before end and its
+  /// columns `by` further: along a line of a grid, whole stretches of B repeat what lies one row of C before.
+  int64_t continued(int64_t i, int64_t most, U& by) const {
+    const O* const offsets = B_.offsets;
+    const I* const indices = B_.indices;
+    int64_t rows = A_.continued(i, most);
+    bool met = false;
+    RowRun run{};
+    for (auto runs = A_.runs(i); rows > 0 && runs.next(run);) {
+      const O* const from = offsets + run.first;
+      const int64_t begin = static_cast<int64_t>(from[0]) - B_.base,
+                    n = static_cast<int64_t>(from[run.count]) - from[0];
+      rows = unshifted(from + 1, from + 1 + run.count, rows * run.count, static_cast<std::make_unsigned_t<O>>(n)) /
+             run.count;
+      if (rows == 0 || n == 0) continue;
+      if (!met) by = static_cast<U>(static_cast<U>(indices[begin + n]) - static_cast<U>(indices[begin]));
+      met = true;
+      rows = unshifted(indices + begin, indices + begin + n, rows * n, by) / n;
+    }
+    return rows;
+  }
+
+  /// Of rows that are alike the same: their runs, and how far the first and the last columns of these lie apart.
+  uint64_t hash(int64_t i) const {
+    uint64_t h = 1;
+    const auto mix = [&h](int64_t v) {
+      h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
+      h ^= h >> 29;
+    };
+    int64_t origin = -1;
+    RowRun run{};
+    for (auto runs = A_.runs(i); runs.next(run);) {
+      const int64_t begin = B_.begin(run.first), end = B_.begin(run.first + run.count);
+      mix(run.count);
+      mix(end - begin);
+      if (begin == end) continue;
+      if (origin < 0) origin = B_.column(begin);
+      mix(B_.column(begin) - origin);
+      mix(B_.column(end - 1) - origin);
+    }
+    return h;
+  }
+
+  /// A kind of which row i is the first.
+  template <bool masks>
+  bool add_kind(int64_t i, Worker& worker, Found& found) const {
+    const auto marks_at = static_cast<int64_t>(found.marks.size());
+    int64_t products = 0;
+    uint32_t m = 0;
+    bool masked = false;
+    if constexpr (masks) {
+      const Fit fit = mask_row(i, worker.columns.data(), m, found.marks, products);
+      if (fit == Fit::unordered) return false;
+      masked = fit == Fit::masks;
+      if (masked)
+        sort_masked(worker.columns.data(), m, found.marks, static_cast<size_t>(marks_at));
+      else
+        found.marks.resize(static_cast<size_t>(marks_at));
+    }
+    if (!masked) m = place_row(i, worker, found.marks, products);
+    // Few columns without masks: a long row of B that holds columns twice.
+    if (masks && !masked && m <= laned_columns) return false;
+    found.kinds.push_back({static_cast<int64_t>(found.columns.size()), marks_at, products, m});
+    found.columns.insert(found.columns.end(), worker.columns.begin(), worker.columns.begin() + m);
+    return true;
+  }
+
+  enum class Fit { masks, longer, unordered };
+  /// The columns in the order in which products meet them, and masks of them. Not for more columns than masks have, and
+  /// rows of B that do not ascend.
+  Fit mask_row(int64_t i, I* columns, uint32_t& m, std::vector<std::byte>& marks, int64_t& products) const {
+    FewColumns<I> known;
+    Fit fit = Fit::masks;
+    int64_t sum = 0;
+    A_.each(i, later(), [&](int64_t j, int64_t) {
+      const int64_t begin = B_.begin(j), count = B_.end(j) - begin;
+      if (count > laned_columns) {
+        fit = Fit::longer;
+        return false;
+      }
+      bool ascend = true;
+      unsigned mask = known.where(B_.indices + begin, count, ascend);
+      if (std::popcount(mask) != count) {
+        for (int64_t q = begin; q < begin + count; ++q) {
+          if (known.where(B_.indices[q]) != 0) continue;
+          if (m == laned_columns) {
+            fit = Fit::longer;
+            return false;
+          }
+          mask |= 1u << m;
+          known.add(m, B_.indices[q]);
+          columns[m++] = static_cast<I>(B_.column(q));
+        }
+        ascend &= std::popcount(mask) == count;  // no column twice
+      }
+      if (!ascend) {
+        fit = Fit::unordered;
+        return false;
+      }
+      marks.push_back(static_cast<std::byte>(mask));
+      sum += count;
+      return true;
+    });
+    if (fit == Fit::masks) products = sum;
+    return fit;
+  }
+
+  /// Puts the columns in order, and the bits of the masks from `at` on with them.
+  static void sort_masked(I* columns, uint32_t m, std::vector<std::byte>& marks, size_t at) {
+    if (std::is_sorted(columns, columns + m)) return;
+    unsigned bits[laned_columns] = {};  // where each bit goes
+    for (uint32_t p = 0; p < m; ++p) {
+      uint32_t smaller = 0;
+      for (uint32_t q = 0; q < m; ++q) smaller += columns[q] < columns[p] ? 1 : 0;
+      bits[p] = 1u << smaller;
+    }
+    uint8_t low[16] = {}, high[16] = {};  // of four bits together
+    for (unsigned set = 1; set < 16; ++set) {
+      const int lowest = std::countr_zero(set);
+      low[set] = static_cast<uint8_t>(low[set & (set - 1)] | bits[lowest]);
+      high[set] = static_cast<uint8_t>(high[set & (set - 1)] | bits[lowest + 4]);
+    }
+    for (; at < marks.size(); ++at) {
+      const auto mask = static_cast<unsigned>(marks[at]);
+      marks[at] = static_cast<std::byte>(low[mask & 15] | high[mask >> 4]);
+    }
+    std::sort(columns, columns + m);
+  }
+
+  /// The columns in order, and the places of the products.
+  uint32_t place_row(int64_t i, Worker& worker, std::vector<std::byte>& marks, int64_t& products) const {
+    worker.places.resize(static_cast<size_t>(B_.cols), absent);
+    worker.columns.resize(std::max(worker.columns.size(), static_cast<size_t>(B_.cols)));
+    uint32_t* const places = worker.places.data();
+    I* const columns = worker.columns.data();
+    uint32_t m = 0;
+    products = 0;
+    A_.each(i, later(), [&](int64_t j, int64_t) {
+      const int64_t begin = B_.begin(j), end = B_.end(j);
+      products += end - begin;
+      for (int64_t q = begin; q < end; ++q) {
+        uint32_t& place = places[B_.column(q)];
+        if (place != absent) continue;
+        place = 0;
+        columns[m++] = static_cast<I>(B_.column(q));
+      }
+      return true;
+    });
+    std::sort(columns, columns + m);
+    for (uint32_t p = 0; p < m; ++p) places[columns[p]] = p;
+    if (place_bytes(m) == 1)
+      note_places<uint8_t>(i, places, products, marks);
+    else if (place_bytes(m) == 2)
+      note_places<uint16_t>(i, places, products, marks);
+    else
+      note_places<uint32_t>(i, places, products, marks);
+    for (uint32_t p = 0; p < m; ++p) places[columns[p]] = absent;
+    return m;
+  }
+
+  template <class M>
+  void note_places(int64_t i, const uint32_t* places, int64_t products, std::vector<std::byte>& marks) const {
+    const size_t at = marks.size();
+    marks.resize(at + static_cast<size_t>(products) * sizeof(M));
+    std::byte* to = marks.data() + at;
+    RowRun run{};
+    for (auto runs = A_.runs(i); runs.next(run);)
+      for (int64_t q = B_.begin(run.first), end = B_.begin(run.first + run.count); q < end; ++q, to += sizeof(M)) {
+        const auto place = static_cast<M>(places[B_.column(q)]);
+        std::memcpy(to, &place, sizeof(M));
+      }
+  }
+
+  Ahead<I, O, I, I> later() const { return {B_, B_.indices, nullptr}; }
+
+  const Rows A_;
+  const Pattern B_;
+};
+
+}  // namespace kkc::spgemm
