@@ -43,6 +43,39 @@ struct Counter {
     stats.shortest = std::min(stats.shortest, length);
     stats.longest = std::max(stats.longest, length);
   }
+  struct Rows {
+    int64_t begin, end;
+  };
+  /// Rows of few entries each, fewer than 2^31 in all, by vectors: how many are longer than each class's limit, and
+  /// their entries.
+  static constexpr int64_t few = 16;
+  template <class O>
+  void add_few(const O* offsets, Rows rows, int64_t shortest, int64_t longest) {
+    struct Sum {
+      int32_t rows, entries;
+    };
+    const auto longer_than = [&](int64_t limit) {
+      Sum sum{0, 0};
+      for (int64_t row = rows.begin; row < rows.end; ++row) {
+        const auto length = static_cast<int32_t>(offsets[row + 1] - offsets[row]);
+        sum.rows += length > limit ? 1 : 0;
+        sum.entries += length > limit ? length : 0;
+      }
+      return sum;
+    };
+    Sum left = longer_than(0);
+    const auto all = static_cast<int32_t>(rows.end - rows.begin);
+    stats.empty += all - left.rows;
+    left.rows = all;
+    for (int bin = 0; left.rows > 0; ++bin) {
+      const Sum longer = longer_than(int64_t{1} << bin);
+      stats.histogram[bin] += left.rows - longer.rows;
+      stats.nonzeros[bin] += left.entries - longer.entries;
+      left = longer;
+    }
+    stats.shortest = std::min(stats.shortest, shortest);
+    stats.longest = std::max(stats.longest, longest);
+  }
   void finish() {
     for (const auto& table : short_rows)
       for (int64_t length = 0; length < short_length; ++length) add(Alike{length, table[length]});
@@ -87,6 +120,8 @@ RowStats count_rows(const O* offsets, int64_t base, int64_t rows, int64_t nnz, i
       }
     if (shortest == longest)
       counter.add(Counter::Alike{shortest, last - first});
+    else if (longest <= Counter::few)
+      counter.add_few(offsets, {first, last}, static_cast<int64_t>(shortest), static_cast<int64_t>(longest));
     else
       for (int64_t row = first; row < last; ++row) counter.add(row, int64_t{offsets[row + 1]} - offsets[row]);
   }
