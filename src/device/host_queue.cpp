@@ -3,6 +3,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -54,6 +57,82 @@ constexpr std::align_val_t alignment_for(size_t bytes) {
   return std::align_val_t{bytes >= huge_from ? huge_page : memory_alignment};
 }
 
+/// Finds reads of freed memory, if it is given back.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool address_sanitizer = true;
+#elif defined(__has_feature)
+constexpr bool address_sanitizer = __has_feature(address_sanitizer);
+#else
+constexpr bool address_sanitizer = false;
+#endif
+
+/// Large arrays that were freed, for the next allocations: the system clears every page that it gives out, which takes
+/// longer than to plan and to make many a product. GPUs keep theirs in a pool of the driver (gpu_memory.cpp).
+class KeptArrays {
+ public:
+  static constexpr size_t most_bytes = size_t{256} << 20, largest = most_bytes / 2;
+
+  /// What is allocated for an array: arrays of one size class can take each other's place.
+  static constexpr size_t class_of(size_t bytes) {
+    if (bytes < huge_from || bytes > largest) return bytes;
+    const size_t step = std::max(huge_page, std::bit_floor(bytes) / 8);
+    return (bytes + step - 1) / step * step;
+  }
+
+  /// An array of `bytes`, a size class, or null.
+  void* take(size_t bytes) {
+    if (!keeps(bytes)) return nullptr;
+    const std::lock_guard lock(mutex_);
+    for (size_t i = count_; i-- > 0;)
+      if (arrays_[i].bytes == bytes) {
+        void* const data = arrays_[i].data;
+        remove(i);
+        return data;
+      }
+    return nullptr;
+  }
+
+  /// False: the caller frees it.
+  bool keep(void* data, size_t bytes) noexcept {
+    if (!keeps(bytes)) return false;
+    const std::lock_guard lock(mutex_);
+    while (count_ == arrays_.size() || bytes_ + bytes > most_bytes) free_oldest();
+    arrays_[count_++] = {data, bytes};
+    bytes_ += bytes;
+    return true;
+  }
+
+  void free_all() noexcept {
+    const std::lock_guard lock(mutex_);
+    while (count_ > 0) free_oldest();
+  }
+
+ private:
+  struct Array {
+    void* data;
+    size_t bytes;
+  };
+
+  static constexpr bool keeps(size_t bytes) { return !address_sanitizer && bytes >= huge_from && bytes <= largest; }
+  void remove(size_t i) noexcept {
+    bytes_ -= arrays_[i].bytes;
+    std::move(arrays_.begin() + i + 1, arrays_.begin() + count_--, arrays_.begin() + i);
+  }
+  void free_oldest() noexcept {
+    ::operator delete(arrays_[0].data, alignment_for(arrays_[0].bytes));
+    remove(0);
+  }
+
+  std::mutex mutex_;
+  std::array<Array, 64> arrays_{};  // the oldest first
+  size_t count_ = 0, bytes_ = 0;
+};
+
+KeptArrays& kept_arrays() {
+  static auto* arrays = new KeptArrays;  // never destroyed: objects may be freed after the end of main
+  return *arrays;
+}
+
 class HostBackend final : public Backend {
  public:
   HostBackend(Device device, const DeviceTable& table) : device_(device), table_(table) {}
@@ -80,14 +159,22 @@ class HostBackend final : public Backend {
 void* HostQueue::allocate(Space, size_t bytes) {
   // The system's function rounds up to the alignment, and would wrap around to nothing.
   if (bytes > SIZE_MAX - huge_page) return nullptr;
-  void* const data = ::operator new(bytes, alignment_for(bytes), std::nothrow);
+  const size_t room = KeptArrays::class_of(bytes);
+  if (void* const kept = kept_arrays().take(room)) return kept;
+  void* data = ::operator new(room, alignment_for(bytes), std::nothrow);
+  if (data == nullptr) {
+    kept_arrays().free_all();
+    data = ::operator new(room, alignment_for(bytes), std::nothrow);
+  }
 #ifdef MADV_HUGEPAGE
   if (data != nullptr && bytes >= huge_from) madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE);
 #endif
   return data;
 }
 
-void HostQueue::deallocate(Space, void* data, size_t bytes) noexcept { ::operator delete(data, alignment_for(bytes)); }
+void HostQueue::deallocate(Space, void* data, size_t bytes) noexcept {
+  if (!kept_arrays().keep(data, KeptArrays::class_of(bytes))) ::operator delete(data, alignment_for(bytes));
+}
 
 void HostQueue::copy(void* destination, const void* source, size_t bytes) { std::memcpy(destination, source, bytes); }
 
