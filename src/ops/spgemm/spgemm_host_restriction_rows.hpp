@@ -86,8 +86,8 @@ struct Ahead {
   const T* entries;  // B's columns, or its values
   const E* factors;  // A's values, or null
   void offsets(int64_t j) const { __builtin_prefetch(B.offsets + j); }
-  void row(int64_t j, int64_t k) const {
-    __builtin_prefetch(entries + B.begin(j));
+  void row(int64_t j) const { __builtin_prefetch(entries + B.begin(j)); }
+  void factor(int64_t k) const {
     if (factors != nullptr) __builtin_prefetch(factors + k);
   }
 };
@@ -126,7 +126,8 @@ class EntryRows {
     for (int64_t k = A_.begin(i), end = A_.end(i), last = A_.nnz - 1; k < end; ++k) {
       const int64_t next = std::min(k + near, last);
       later.offsets(A_.column(std::min(k + far, last)));
-      later.row(A_.column(next), at(next));
+      later.row(A_.column(next));
+      later.factor(at(next));
       if (!f(A_.column(k), at(k))) return false;
     }
     return true;
@@ -184,10 +185,12 @@ class RunRows {
     for (int64_t run = runs_.begin(i), end = runs_.end(i), last = runs_.nnz - 1; run < end; ++run) {
       const int64_t next = runs_.indices[std::min(run + near, last)];
       later.offsets(runs_.indices[std::min(run + far, last)]);
-      later.row(next, next);
+      later.factor(next);
       const int64_t first = runs_.indices[run];
-      for (int64_t j = first; j < first + counts_[run]; ++j)
+      for (int64_t j = first; j < first + counts_[run]; ++j) {
+        later.row(std::min(next + j - first, runs_.cols - 1));  // runs are mostly of one length
         if (!f(j, j)) return false;
+      }
     }
     return true;
   }

@@ -1,16 +1,18 @@
 // Columns of C's rows and places of their products for host_restriction, a chunk of rows at a time. A row is first
 // compared with the one that followed last time, then with those of its hash: on grids a few kinds of rows come again
 // and again, shifted, and share the places of their products (spgemm_host_aggregates.hpp does the same). Others are
-// multiplied by an array of places for all of C's columns; rows of up to eight columns get a mask for each row of B.
+// collected in a bitmap of columns; rows of up to eight columns get a mask for each row of B.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "ops/spgemm/spgemm_host_classes.hpp"
+#include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_restriction_rows.hpp"
 
 namespace kkc::spgemm {
@@ -88,7 +90,7 @@ struct FoundRows {
   std::vector<I> columns;        // of each kind's first row
   std::vector<std::byte> marks;  // of each kind: masks for op(A)'s entries, or places of the products
   int64_t entries = 0, products = 0;
-  bool laned = false;
+  bool laned = false, longer = false;  // short rows have masks; the row before was too long for them
 };
 
 template <class I, class O, class Rows>
@@ -98,11 +100,8 @@ class RestrictionSymbolic {
   using Found = FoundRows<I>;
 
  public:
-  /// What a thread works with; for all of C's columns once a row needs it.
-  struct Worker {
-    std::vector<uint32_t> places;  // of columns; absent between two rows
-    std::vector<I> columns;        // of a row
-  };
+  /// What a thread works with: a row's columns, once a row needs them.
+  using Worker = std::optional<ColumnSet>;
 
   RestrictionSymbolic(const Rows& A, const Pattern& B) : A_(A), B_(B) {}
 
@@ -111,7 +110,6 @@ class RestrictionSymbolic {
   template <bool masks>
   bool find(int64_t begin, int64_t end, Worker& worker, uint32_t* kinds, U* shifts, Found& found) const {
     found.laned = masks;
-    worker.columns.resize(std::max<size_t>(worker.columns.size(), laned_columns));
     Classes known;
     int32_t last = no_class;
     bool looks = true;
@@ -119,7 +117,7 @@ class RestrictionSymbolic {
     for (int64_t i = begin; i < end; ++i) {
       U shift = 0;
       auto kind = static_cast<uint32_t>(found.kinds.size());
-      if (looks && i - begin == tried && 2 * found.kinds.size() > tried) looks = false;
+      if (i - begin >= tried && 2 * static_cast<int64_t>(kind) > i - begin) looks = false;
       if (looks) {
         const int32_t before = last;
         last = look(known, before, i, shift);
@@ -153,9 +151,8 @@ class RestrictionSymbolic {
   }
 
  private:
-  static constexpr uint32_t absent = std::numeric_limits<uint32_t>::max();
-  /// Rows of a chunk after which it shows whether they are alike.
-  static constexpr int64_t tried = 512;
+  /// Rows of a chunk after which it shows whether they are alike: then no more than half may be of new kinds.
+  static constexpr int64_t tried = 128;
   /// Rows that are compared at once.
   static constexpr int64_t at_once = 64;
 
@@ -240,32 +237,41 @@ class RestrictionSymbolic {
   /// A kind of which row i is the first.
   template <bool masks>
   bool add_kind(int64_t i, Worker& worker, Found& found) const {
-    const auto marks_at = static_cast<int64_t>(found.marks.size());
-    int64_t products = 0;
-    uint32_t m = 0;
-    bool masked = false;
-    if constexpr (masks) {
-      const Fit fit = mask_row(i, worker.columns.data(), m, found.marks, products);
-      if (fit == Fit::unordered) return false;
-      masked = fit == Fit::masks;
-      if (masked)
-        sort_masked(worker.columns.data(), m, found.marks, static_cast<size_t>(marks_at));
-      else
-        found.marks.resize(static_cast<size_t>(marks_at));
+    typename Found::Kind kind{static_cast<int64_t>(found.columns.size()), static_cast<int64_t>(found.marks.size()), 0,
+                              0};
+    const auto undo = [&] {
+      found.columns.resize(static_cast<size_t>(kind.columns_at));
+      found.marks.resize(static_cast<size_t>(kind.marks_at));
+    };
+    Fit fit = Fit::longer;
+    // Behind a long row another one is expected.
+    const bool expects_masks = masks && !found.longer;
+    if (expects_masks) fit = mask_row(i, found, kind.products);
+    if (fit == Fit::longer) {
+      undo();
+      kind.products = place_row(i, worker, found);
+      if (masks && static_cast<int64_t>(found.columns.size()) - kind.columns_at <= laned_columns) {
+        if (expects_masks) return false;  // few columns without masks: a long row of B that holds columns twice
+        undo();
+        fit = mask_row(i, found, kind.products);
+        if (fit == Fit::longer) return false;
+      }
     }
-    if (!masked) m = place_row(i, worker, found.marks, products);
-    // Few columns without masks: a long row of B that holds columns twice.
-    if (masks && !masked && m <= laned_columns) return false;
-    found.kinds.push_back({static_cast<int64_t>(found.columns.size()), marks_at, products, m});
-    found.columns.insert(found.columns.end(), worker.columns.begin(), worker.columns.begin() + m);
+    if (fit == Fit::unordered) return false;
+    found.longer = fit == Fit::longer;
+    kind.columns = static_cast<int64_t>(found.columns.size()) - kind.columns_at;
+    found.kinds.push_back(kind);
     return true;
   }
 
   enum class Fit { masks, longer, unordered };
-  /// The columns in the order in which products meet them, and masks of them. Not for more columns than masks have, and
-  /// rows of B that do not ascend.
-  Fit mask_row(int64_t i, I* columns, uint32_t& m, std::vector<std::byte>& marks, int64_t& products) const {
+  /// Adds the columns in order, and masks of them. Not for more columns than masks have, and rows of B that do not
+  /// ascend.
+  Fit mask_row(int64_t i, Found& found, int64_t& products) const {
     FewColumns<I> known;
+    I columns[laned_columns];
+    uint32_t m = 0;
+    const size_t marks_at = found.marks.size();
     Fit fit = Fit::masks;
     int64_t sum = 0;
     A_.each(i, later(), [&](int64_t j, int64_t) {
@@ -293,22 +299,27 @@ class RestrictionSymbolic {
         fit = Fit::unordered;
         return false;
       }
-      marks.push_back(static_cast<std::byte>(mask));
+      found.marks.push_back(static_cast<std::byte>(mask));
       sum += count;
       return true;
     });
-    if (fit == Fit::masks) products = sum;
+    if (fit != Fit::masks) return fit;
+    products = sum;
+    sort_masked(columns, m, found.marks, marks_at);
+    found.columns.insert(found.columns.end(), columns, columns + m);
     return fit;
   }
 
   /// Puts the columns in order, and the bits of the masks from `at` on with them.
   static void sort_masked(I* columns, uint32_t m, std::vector<std::byte>& marks, size_t at) {
     if (std::is_sorted(columns, columns + m)) return;
+    I sorted[laned_columns];
     unsigned bits[laned_columns] = {};  // where each bit goes
     for (uint32_t p = 0; p < m; ++p) {
       uint32_t smaller = 0;
       for (uint32_t q = 0; q < m; ++q) smaller += columns[q] < columns[p] ? 1 : 0;
       bits[p] = 1u << smaller;
+      sorted[smaller] = columns[p];
     }
     uint8_t low[16] = {}, high[16] = {};  // of four bits together
     for (unsigned set = 1; set < 16; ++set) {
@@ -320,49 +331,48 @@ class RestrictionSymbolic {
       const auto mask = static_cast<unsigned>(marks[at]);
       marks[at] = static_cast<std::byte>(low[mask & 15] | high[mask >> 4]);
     }
-    std::sort(columns, columns + m);
+    std::copy(sorted, sorted + m, columns);
   }
 
-  /// The columns in order, and the places of the products.
-  uint32_t place_row(int64_t i, Worker& worker, std::vector<std::byte>& marks, int64_t& products) const {
-    worker.places.resize(static_cast<size_t>(B_.cols), absent);
-    worker.columns.resize(std::max(worker.columns.size(), static_cast<size_t>(B_.cols)));
-    uint32_t* const places = worker.places.data();
-    I* const columns = worker.columns.data();
-    uint32_t m = 0;
-    products = 0;
+  /// Adds the columns in order and the places of the products. Returns the products.
+  int64_t place_row(int64_t i, Worker& worker, Found& found) const {
+    if (!worker) worker.emplace(B_.cols);
+    int64_t products = 0;
+    RowRun run{};
+    for (auto runs = A_.runs(i); runs.next(run);) products += B_.begin(run.first + run.count) - B_.begin(run.first);
+    switch (worker->expect(products)) {
+      case ColumnSet::Visits::levels: insert<ColumnSet::Visits::levels>(i, *worker); break;
+      case ColumnSet::Visits::groups: insert<ColumnSet::Visits::groups>(i, *worker); break;
+      case ColumnSet::Visits::words: insert<ColumnSet::Visits::words>(i, *worker);
+    }
+    const size_t before = found.columns.size();
+    worker->rank([&](int64_t column) { found.columns.push_back(static_cast<I>(column)); });
+    switch (place_bytes(static_cast<int64_t>(found.columns.size() - before))) {
+      case 1: note_places<uint8_t>(i, *worker, products, found.marks); break;
+      case 2: note_places<uint16_t>(i, *worker, products, found.marks); break;
+      default: note_places<uint32_t>(i, *worker, products, found.marks);
+    }
+    worker->clear();
+    return products;
+  }
+
+  template <ColumnSet::Visits visits>
+  void insert(int64_t i, ColumnSet& columns) const {
     A_.each(i, later(), [&](int64_t j, int64_t) {
-      const int64_t begin = B_.begin(j), end = B_.end(j);
-      products += end - begin;
-      for (int64_t q = begin; q < end; ++q) {
-        uint32_t& place = places[B_.column(q)];
-        if (place != absent) continue;
-        place = 0;
-        columns[m++] = static_cast<I>(B_.column(q));
-      }
+      for (int64_t q = B_.begin(j), end = B_.end(j); q < end; ++q) columns.insert<visits>(B_.column(q));
       return true;
     });
-    std::sort(columns, columns + m);
-    for (uint32_t p = 0; p < m; ++p) places[columns[p]] = p;
-    if (place_bytes(m) == 1)
-      note_places<uint8_t>(i, places, products, marks);
-    else if (place_bytes(m) == 2)
-      note_places<uint16_t>(i, places, products, marks);
-    else
-      note_places<uint32_t>(i, places, products, marks);
-    for (uint32_t p = 0; p < m; ++p) places[columns[p]] = absent;
-    return m;
   }
 
   template <class M>
-  void note_places(int64_t i, const uint32_t* places, int64_t products, std::vector<std::byte>& marks) const {
+  void note_places(int64_t i, const ColumnSet& columns, int64_t products, std::vector<std::byte>& marks) const {
     const size_t at = marks.size();
     marks.resize(at + static_cast<size_t>(products) * sizeof(M));
     std::byte* to = marks.data() + at;
     RowRun run{};
     for (auto runs = A_.runs(i); runs.next(run);)
       for (int64_t q = B_.begin(run.first), end = B_.begin(run.first + run.count); q < end; ++q, to += sizeof(M)) {
-        const auto place = static_cast<M>(places[B_.column(q)]);
+        const auto place = static_cast<M>(columns.place(B_.column(q)));
         std::memcpy(to, &place, sizeof(M));
       }
   }
