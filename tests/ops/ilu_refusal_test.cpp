@@ -22,14 +22,14 @@ TEST_CASE("ilu, ic: plans refuse operands and options that do not fit", "[ilu][i
         return status;
       };
       CHECK(refused(T, "{}") == KKC_STATUS_SIZE_MISMATCH);
-      CHECK_THAT(kkc_last_error(), Catch::Contains("A is 5 x 4, expected a square matrix"));
+      CHECK_THAT(kkc_last_error(), ContainsSubstring("A is 5 x 4, expected a square matrix"));
       CHECK(refused(nullptr, "{}") == KKC_STATUS_NULL_POINTER);
       Matrix pattern;
       ok(kkc_csr_create(ctx, 5, 5, host.nnz(), KKC_INDEX_32_32, KKC_TYPE_NONE, 0, A.offsets(), A.indices(), nullptr,
                         pattern.out()));
       CHECK(refused(pattern, "{}") == KKC_STATUS_TYPE_MISMATCH);
       CHECK(refused(A, R"({"colour": 1})") == KKC_STATUS_UNKNOWN_OPTION);
-      CHECK_THAT(kkc_last_error(), Catch::Contains("pivot_boost"));
+      CHECK_THAT(kkc_last_error(), ContainsSubstring("pivot_boost"));
       if (form == Form::lu) {
         CHECK(refused(A, R"({"level": -1})") == KKC_STATUS_INVALID_ARGUMENT);
         CHECK(refused(A, R"({"level": 256})") == KKC_STATUS_INVALID_ARGUMENT);
@@ -42,7 +42,7 @@ TEST_CASE("ilu, ic: plans refuse operands and options that do not fit", "[ilu][i
       CHECK(refused(A, R"({"values": "kept"})") == KKC_STATUS_NOT_SUPPORTED);
       CHECK(refused(A, R"({"base": 2})") == KKC_STATUS_INVALID_ARGUMENT);
       CHECK(refused(A, R"({"implementation": "none_such"})") == KKC_STATUS_UNKNOWN_OPTION);
-      CHECK_THAT(kkc_last_error(), Catch::Contains("reference"));
+      CHECK_THAT(kkc_last_error(), ContainsSubstring("reference"));
       CHECK((form == Form::lu ? kkc_ilu_plan : kkc_ic_plan)(ctx, A, nullptr, nullptr) == KKC_STATUS_NULL_POINTER);
 
       HostCsr<double> bad = host;
@@ -91,7 +91,7 @@ TEST_CASE("ilu, ic: executes refuse what differs from the plan", "[ilu][ic]") {
       Matrix over;
       ok(kkc_csr_create(ctx, 20, 20, nnz, KKC_INDEX_32_32, KKC_TYPE_F64, 0, offsets, indices, values, over.out()));
       CHECK(execute_factors(form, plan, A, over) == KKC_STATUS_INVALID_ARGUMENT);
-      CHECK_THAT(kkc_last_error(), Catch::Contains("overlap"));
+      CHECK_THAT(kkc_last_error(), ContainsSubstring("overlap"));
     }
 }
 
@@ -107,8 +107,8 @@ TEST_CASE("ilu, ic: plans tell what they decided", "[ilu][ic]") {
     int64_t nnz = 0;
     ok(kkc_plan_output_nnz(plan, &nnz));
     const std::string info = info_of_plan(plan);
-    CHECK_THAT(info, Catch::Contains(R"("operation":"ilu")") && Catch::Contains(R"("level":1)") &&
-                         Catch::Contains("\"nnz\":" + std::to_string(nnz)) && Catch::Contains("plan_bytes"));
+    CHECK_THAT(info, ContainsSubstring(R"("operation":"ilu")") && Catch::Contains(R"("level":1)") &&
+                         ContainsSubstring("\"nnz\":" + std::to_string(nnz)) && Catch::Contains("plan_bytes"));
     CHECK(nnz > host.nnz());
   }
 }

@@ -279,7 +279,7 @@ TEST_CASE("spgemm: like rows share a class, on grids and on their Galerkin produ
       ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, B, nullptr, c.pair, Options(c.options()), plan.out()));
       const char* info = nullptr;
       ok(kkc_plan_info(plan, &info));
-      CHECK_THAT(info, !Catch::Contains("\"rows_in_classes\":0"));
+      CHECK_THAT(info, !ContainsSubstring("\"rows_in_classes\":0"));
     }
   }
 }
