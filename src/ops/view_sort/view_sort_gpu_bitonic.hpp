@@ -9,20 +9,20 @@ namespace gpu_parts {
 
 inline constexpr int64_t longest_in_warp = 256, longest_in_block = 8192;
 
-template <class K, class V>
+template <class K>
 class BitonicKernel final : public Kernel {
  public:
   BitonicKernel(const Desc& desc, Queue& queue) : desc_(desc) {
     count_ = static_cast<int32_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(desc.length, 2))));
     lanes_ = std::min(count_, 32);
     if (in_warps())
-      with_per_lane([&]<int n>(std::integral_constant<int, n>) { gpu::prepare<SortInWarps<K, V, n>>(queue); });
+      with_per_lane([&]<int n>(std::integral_constant<int, n>) { gpu::prepare<SortInWarps<K, n>>(queue); });
     else
-      gpu::prepare<SortInBlocks<K, V>>(queue, shared_bytes());
+      gpu::prepare<SortInBlocks<K>>(queue, shared_bytes());
   }
 
   void execute(Queue& queue, const Args& args) override {
-    ShortLines<K, V> all{};
+    ShortLines<K> all{};
     all.order = {desc_.descending};
     all.keys = args.keys;
     all.sorted_keys = args.sorted_keys;
@@ -30,15 +30,16 @@ class BitonicKernel final : public Kernel {
     all.sorted_values = args.sorted_values;
     all.lines = desc_.lines;
     all.length = static_cast<int32_t>(desc_.length);
+    if (desc_.payload == Payload::values) all.value_bytes = static_cast<int32_t>(size_of(desc_.value));
     if (desc_.payload == Payload::places) all.place_bytes = static_cast<int32_t>(size_of(desc_.value));
     if (in_warps())
       with_per_lane([&]<int n>(std::integral_constant<int, n>) {
-        const SortInWarps<K, V, n> sort{all, lanes_};
+        const SortInWarps<K, n> sort{all, lanes_};
         gpu::launch(queue, gpu::blocks_for(desc_.lines, sort.threads / lanes_), sort.threads, 0, sort);
       });
     else
-      gpu::launch(queue, gpu::blocks_for(desc_.lines, 1), SortInBlocks<K, V>::threads, shared_bytes(),
-                  SortInBlocks<K, V>{all, count_});
+      gpu::launch(queue, gpu::blocks_for(desc_.lines, 1), SortInBlocks<K>::threads, shared_bytes(),
+                  SortInBlocks<K>{all, count_});
   }
 
   void describe(Info& info) const override {
@@ -64,22 +65,6 @@ class BitonicKernel final : public Kernel {
   int32_t count_, lanes_;
 };
 
-template <class K>
-std::unique_ptr<Kernel> bitonic_of(const Desc& desc, Queue& queue) {
-  if (desc.payload != Payload::values) return std::make_unique<BitonicKernel<K, void>>(desc, queue);
-  std::unique_ptr<Kernel> kernel;
-  dispatch_word(size_of(desc.value),
-                [&](auto word) { kernel = std::make_unique<BitonicKernel<K, decltype(word)>>(desc, queue); });
-  return kernel;
-}
-
-inline std::unique_ptr<Kernel> make_bitonic(const Desc& desc, Queue& queue) {
-  std::unique_ptr<Kernel> kernel;
-  dispatch_scalar(AllElements{}, desc.key,
-                  [&](auto type) { kernel = bitonic_of<gpu::Element<typename decltype(type)::type>>(desc, queue); });
-  return kernel;
-}
-
 inline std::string bitonic_unsupported(const Desc& desc) {
   if (desc.length > longest_in_block) return cat("lines are longer than ", longest_in_block);
   if (desc.lines > INT32_MAX) return "more lines than a grid holds blocks";
@@ -97,7 +82,7 @@ inline std::string bitonic_unsupported(const Desc& desc) {
 
 template <class Dev>
 constexpr Implementation gpu_bitonic() {
-  return {{"gpu_bitonic"}, true, gpu_parts::bitonic_unsupported, gpu_parts::make_bitonic};
+  return {{"gpu_bitonic"}, true, gpu_parts::bitonic_unsupported, gpu_parts::make_keyed<gpu_parts::BitonicKernel>};
 }
 
 }  // namespace kkc::view_sort

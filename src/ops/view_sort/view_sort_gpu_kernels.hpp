@@ -85,14 +85,13 @@ struct Less {
 };
 
 /// What short-line kernels share: reads of a line, and its outputs once all of it has been read.
-template <class K, class V>
+template <class K>
 struct ShortLines {
-  static constexpr bool moves_values = !std::is_void_v<V>;
-
   Order<K> order;
   Lines keys, sorted_keys, values, sorted_values;  // null data: not wanted
   int64_t lines;
   int32_t length;
+  int32_t value_bytes;  // 0: no values move
   int32_t place_bytes;  // 4 or 8: sorted_values receives places
 
   __device__ Item<K> item(int64_t line, int32_t i) const {
@@ -101,38 +100,48 @@ struct ShortLines {
     return Item<K>::of(order, key, static_cast<uint32_t>(i));
   }
 
-  struct Output {
-    K key;
-    std::conditional_t<moves_values, V, char> value;
-  };
-  __device__ Output read(int64_t line, uint32_t place) const {
-    Output output{};
-    if (static_cast<int32_t>(place) < 0 || static_cast<int32_t>(place) >= length) return output;
-    if (sorted_keys.data != nullptr)
-      output.key = static_cast<const K*>(keys.data)[line * keys.line + static_cast<int64_t>(place) * keys.step];
-    if constexpr (moves_values)
-      output.value = static_cast<const V*>(values.data)[line * values.line + static_cast<int64_t>(place) * values.step];
-    return output;
-  }
-  __device__ void write(int64_t line, int32_t i, const Output& output, uint32_t place) const {
-    if (i >= length) return;
-    if (sorted_keys.data != nullptr)
-      static_cast<K*>(sorted_keys.data)[line * sorted_keys.line + i * sorted_keys.step] = output.key;
-    const int64_t at = line * sorted_values.line + i * sorted_values.step;
-    if constexpr (moves_values)
-      static_cast<V*>(sorted_values.data)[at] = output.value;
-    else if (place_bytes == 4)
-      static_cast<uint32_t*>(sorted_values.data)[at] = place;
-    else if (place_bytes == 8)
-      static_cast<uint64_t*>(sorted_values.data)[at] = place;
+  /// Element first + e * step of the sorted line is items[e]; all threads of the line call. sync: all of them have
+  /// read.
+  template <int count, class Items, class Sync>
+  __device__ void finish(int64_t line, int32_t first, int32_t step, const Items& items, const Sync& sync) const {
+    const auto move = [&]<class W>(W, const Lines& from, const Lines& to) {
+      W words[count];
+#pragma unroll
+      for (int e = 0; e < count; ++e)
+        if (first + e * step < length)
+          words[e] = static_cast<const W*>(from.data)[line * from.line + int64_t{items(e).place()} * from.step];
+      sync();  // both may be the same array
+#pragma unroll
+      for (int e = 0; e < count; ++e)
+        if (const int32_t i = first + e * step; i < length)
+          static_cast<W*>(to.data)[line * to.line + i * to.step] = words[e];
+    };
+    if (sorted_keys.data != nullptr) move(K{}, keys, sorted_keys);
+    switch (value_bytes) {
+      case 1: move(Word<1>{}, values, sorted_values); break;
+      case 4: move(Word<4>{}, values, sorted_values); break;
+      case 8: move(Word<8>{}, values, sorted_values); break;
+      case 16: move(Word<16>{}, values, sorted_values); break;
+      default: break;
+    }
+    if (place_bytes == 0) return;
+#pragma unroll
+    for (int e = 0; e < count; ++e)
+      if (const int32_t i = first + e * step; i < length) {
+        const int64_t at = line * sorted_values.line + i * sorted_values.step;
+        if (place_bytes == 4)
+          static_cast<uint32_t*>(sorted_values.data)[at] = items(e).place();
+        else
+          static_cast<uint64_t*>(sorted_values.data)[at] = items(e).place();
+      }
   }
 };
 
 /// Subgroups of a warp, each a line, all of it in registers.
-template <class K, class V, int per_lane>
+template <class K, int per_lane>
 struct SortInWarps {
   static constexpr int threads = 256;
-  ShortLines<K, V> all;
+  ShortLines<K> all;
   int32_t lanes;  // power of two; lanes * per_lane >= length
 
   __device__ void operator()() const {
@@ -143,22 +152,16 @@ struct SortInWarps {
 #pragma unroll
     for (int e = 0; e < per_lane; ++e) item[e] = active ? all.item(line, e * lanes + lane) : Item<K>::last();
     gpu::bitonic_sort(item, lanes, Less{});
-    typename ShortLines<K, V>::Output output[per_lane];
-#pragma unroll
-    for (int e = 0; e < per_lane; ++e)
-      if (active) output[e] = all.read(line, item[e].place());
-    gpu::sync32();  // keys may be sorted_keys: the line has been read
-#pragma unroll
-    for (int e = 0; e < per_lane; ++e)
-      if (active) all.write(line, e * lanes + lane, output[e], item[e].place());
+    all.template finish<per_lane>(
+        line, active ? lane : all.length, lanes, [&](int e) { return item[e]; }, [] { gpu::sync32(); });
   }
 };
 
 /// A block a line, all of it in shared memory.
-template <class K, class V>
+template <class K>
 struct SortInBlocks {
   static constexpr int threads = 512, most_per_thread = 16;
-  ShortLines<K, V> all;
+  ShortLines<K> all;
   int32_t count;  // power of two, at least length; at most threads * most_per_thread
 
   __device__ void operator()() const {
@@ -168,15 +171,8 @@ struct SortInBlocks {
     const int64_t line = blockIdx.x;
     for (int i = thread; i < count; i += threads) items[i] = all.item(line, i);
     gpu::bitonic_sort_shared(items, count, Less{});
-    // What the outputs need is read by all before any of it is overwritten.
-    typename ShortLines<K, V>::Output output[most_per_thread];
-#pragma unroll
-    for (int e = 0; e < most_per_thread; ++e)
-      if (const int i = thread + e * threads; i < all.length) output[e] = all.read(line, items[i].place());
-    __syncthreads();
-#pragma unroll
-    for (int e = 0; e < most_per_thread; ++e)
-      if (const int i = thread + e * threads; i < all.length) all.write(line, i, output[e], items[i].place());
+    all.template finish<most_per_thread>(
+        line, thread, threads, [&](int e) { return items[thread + e * threads]; }, [] { __syncthreads(); });
   }
 };
 

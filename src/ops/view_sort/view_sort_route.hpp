@@ -9,7 +9,7 @@
 namespace kkc::view_sort {
 
 /// An element of so many bytes, for moves that need not know its type.
-struct alignas(16) SixteenBytes {
+struct SixteenBytes {
   uint64_t low, high;
 };
 template <size_t bytes>
