@@ -1,4 +1,4 @@
-// sptrsv, host_supernodal: triangles whose supernodes are known.
+// sptrsv, host_supernodal and gpu_supernodal: triangles whose supernodes are known.
 #include "support/catch.hpp"
 
 #include <cstdlib>
@@ -70,16 +70,19 @@ Left transposed(const Left& left) {
   return made;
 }
 
-/// A plan of host_supernodal for doubles, with its description.
+std::string supernodal(kkc_device_t device) { return is_gpu(device) ? "gpu_supernodal" : "host_supernodal"; }
+
+/// A plan for doubles, by supernodes unless they are not wanted, with its description.
 struct Planned {
   Planned(const Context& ctx, const HostCsr<double>& host, kkc_op_t op, kkc_uplo_t uplo, kkc_diag_t diag,
-          const std::string& implementation = R"(, "implementation": "host_supernodal")")
+          bool named = true)
       : A(ctx, host, KKC_INDEX_32_32, 0),
         b(ctx, static_cast<size_t>(host.rows)),
         x(ctx, static_cast<size_t>(host.rows)),
         from(wrap(ctx, b.data(), {host.rows})),
         to(wrap(ctx, x.data(), {host.rows})) {
-    const Options options(R"({"values": "kept")" + implementation + "}");
+    const Options options(R"({"values": "kept")" +
+                          (named ? ", \"implementation\": \"" + supernodal(ctx.device()) + '"' : "") + "}");
     ok(kkc_sptrsv_plan(ctx, op, uplo, diag, A, from, to, options, plan.out()));
     const char* json = nullptr;
     ok(kkc_plan_info(plan, &json));
@@ -100,16 +103,22 @@ struct Planned {
   std::string info;
 };
 
+/// HIP's blocks must not wait for each other.
+template <class T>
+bool solves_supernodes(kkc_device_t device) {
+  return device != KKC_DEVICE_HIP && has_kernels<T>(device, "sptrsv");
+}
+
 template <class F>
-void each_host(const F& f) {
+void each_device(const F& f) {
   for (const Visit& visit : visits())
-    if (!is_gpu(visit.device) && has_kernels<double>(visit.device, "sptrsv")) f(visit);
+    if (solves_supernodes<double>(visit.device)) f(visit);
 }
 
 }  // namespace
 
 TEST_CASE("sptrsv: supernodes that are known are found", "[sptrsv]") {
-  each_host([](const Visit& visit) {
+  each_device([](const Visit& visit) {
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     for (int repeat = 0; repeat < 5; ++repeat) {
@@ -131,7 +140,7 @@ TEST_CASE("sptrsv: supernodes that are known are found", "[sptrsv]") {
 }
 
 TEST_CASE("sptrsv: supernodes are joined where that pads little, and cut where they are wide", "[sptrsv]") {
-  each_host([](const Visit& visit) {
+  each_device([](const Visit& visit) {
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     INFO(name(visit.device) << ' ' << visit.options);
@@ -169,12 +178,12 @@ TEMPLATE_TEST_CASE("sptrsv: triangles of supernodes are solved", "[sptrsv]", flo
                    std::complex<double>) {
   using T = TestType;
   for (const Visit& visit : visits()) {
-    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "sptrsv")) continue;
+    if (!solves_supernodes<T>(visit.device)) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     for (int repeat = 0; repeat < 3; ++repeat) {
       // The last one is work for several threads.
-      const Blocks blocks = repeat < 2 ? random_blocks(random, random_int(random, 3, 200), random_int(random, 3, 12))
+      const Blocks blocks = repeat < 2 ? random_blocks(random, random_int(random, 3, 200), random_int(random, 3, 48))
                                        : random_blocks(random, 1500, 16);
       for (const kkc_op_t op : all_ops)
         for (const kkc_uplo_t uplo : both_triangles)
@@ -186,7 +195,9 @@ TEMPLATE_TEST_CASE("sptrsv: triangles of supernodes are solved", "[sptrsv]", flo
               held.full = random() % 2 == 0;
               held.no_diagonal = random() % 2 == 0;
               SptrsvCase<T> c;
-              c.implementation = "host_supernodal";
+              c.implementation = supernodal(visit.device);
+              do c.pair = all_index_pairs[random() % 3];
+              while (!supported(visit.device, "sptrsv", c.pair, scalar_tag<T>));
               c.op = op;
               c.uplo = uplo;
               c.diag = diag;
@@ -240,8 +251,33 @@ TEST_CASE("sptrsv: solves by supernodes give the same bits for any number of thr
   }
 }
 
+TEST_CASE("sptrsv: solves by supernodes give the same bits run to run on a GPU", "[sptrsv]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !solves_supernodes<double>(device)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    const Blocks blocks = random_blocks(random, 3000, 40);
+    for (const bool alike_rows : {false, true}) {
+      const HostCsr<double> A = triangle_of<double>(random, alike_rows ? transposed(blocks.left) : blocks.left,
+                                                    KKC_UPLO_LOWER, KKC_DIAG_STORED, {});
+      Planned p(ctx, A, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED);
+      INFO("seed " << seed() << ' ' << p.info);
+      p.b.set(random_vector<double>(random, static_cast<size_t>(A.rows)));
+      std::vector<double> first;
+      const double one = 1;
+      for (int repeat = 0; repeat < 20; ++repeat) {
+        if (repeat % 5 == 0) ok(kkc_sptrsv_set_values(p.plan, p.A));
+        ok(kkc_sptrsv_execute(p.plan, &one, p.A, p.from, p.to));
+        const std::vector<double> x = p.x.get();
+        if (first.empty()) first = x;
+        REQUIRE(x == first);
+      }
+    }
+  }
+}
+
 TEST_CASE("sptrsv: the first zero pivot among supernodes is reported", "[sptrsv]") {
-  each_host([](const Visit& visit) {
+  each_device([](const Visit& visit) {
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     const Blocks blocks = random_blocks(random, 200, 12);
@@ -259,32 +295,43 @@ TEST_CASE("sptrsv: the first zero pivot among supernodes is reported", "[sptrsv]
         const double one = 1;
         p.A.values().set(A.values);
         ok(kkc_sptrsv_set_values(p.plan, p.A));
-        CHECK(kkc_sptrsv_execute(p.plan, &one, p.A, p.from, p.to) == KKC_STATUS_ZERO_PIVOT);
-        CHECK(std::string(kkc_last_error()).find("row " + std::to_string(row) + ' ') != std::string::npos);
+        if (is_gpu(visit.device)) {
+          ok(kkc_sptrsv_execute(p.plan, &one, p.A, p.from, p.to));
+          int64_t where = -1, count = -1;
+          CHECK(kkc_plan_check(p.plan, &where, &count) == KKC_STATUS_ZERO_PIVOT);
+          CHECK(where == row);
+          CHECK(count == 2);
+        } else {
+          CHECK(kkc_sptrsv_execute(p.plan, &one, p.A, p.from, p.to) == KKC_STATUS_ZERO_PIVOT);
+          CHECK(std::string(kkc_last_error()).find("row " + std::to_string(row) + ' ') != std::string::npos);
+        }
         p.A.values().set(good);
         ok(kkc_sptrsv_set_values(p.plan, p.A));
         ok(kkc_sptrsv_execute(p.plan, &one, p.A, p.from, p.to));
+        int64_t where = -1, count = -1;
+        ok(kkc_plan_check(p.plan, &where, &count));
       }
   });
 }
 
 TEST_CASE("sptrsv: supernodes are for whoever names them, with kept values and room for what they leave", "[sptrsv]") {
-  each_host([](const Visit& visit) {
+  each_device([](const Visit& visit) {
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     const Blocks blocks = random_blocks(random, 300, 12);
     const HostCsr<double> A = triangle_of<double>(random, blocks.left, KKC_UPLO_LOWER, KKC_DIAG_STORED, {});
-    const Planned by_default(ctx, A, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, "");
+    const Planned by_default(ctx, A, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, false);
     CHECK(by_default.info.find("\"supernodes\"") == std::string::npos);
     const Planned named(ctx, A, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED);
     CHECK(named.number("workspace_bytes") > 0);
+    const std::string name = supernodal(visit.device);
     Plan refused;
     CHECK(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, named.A, named.from, named.to,
-                          Options(R"({"implementation": "host_supernodal"})"),
+                          Options("{\"implementation\": \"" + name + "\"}"),
                           refused.out()) == KKC_STATUS_NOT_SUPPORTED);
     CHECK(std::string(kkc_last_error()).find("values = kept") != std::string::npos);
     CHECK(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, named.A, named.from, named.to,
-                          Options(R"({"implementation": "host_supernodal", "values": "kept", "max_workspace": 8})"),
+                          Options("{\"implementation\": \"" + name + R"(", "values": "kept", "max_workspace": 8})"),
                           refused.out()) == KKC_STATUS_NOT_SUPPORTED);
     CHECK(std::string(kkc_last_error()).find("max_workspace") != std::string::npos);
   });
