@@ -251,6 +251,35 @@ TEMPLATE_TEST_CASE("spgemm: results that leave the caches are those of another w
   }
 }
 
+TEMPLATE_TEST_CASE("spgemm: products that nearly all have columns of their own, on hosts", "[spgemm]", double,
+                   std::complex<float>) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !supported(visit.device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    // Rows of A from none to some that have more columns than places of 2 bytes tell apart; single entries are copies.
+    std::vector<int64_t> lengths(3000);
+    for (int64_t& length : lengths) length = random() % 5 == 0 ? random_int(random, 0, 1) : random_int(random, 0, 20);
+    const auto B = rows_of_lengths<T>(random, std::vector<int64_t>(9000, 9), 200000);
+    for (const int64_t longest : {20, 8900}) {
+      lengths[1234] = longest;
+      const auto A = rows_of_lengths<T>(random, lengths, B.rows);
+      for (const std::string implementation : {"host_binned", "host_hash"})
+        for (const kkc_index_pair_t pair_c : {KKC_INDEX_32_32, KKC_INDEX_32_64}) {
+          SpgemmCase<T> c;
+          c.implementation = implementation;
+          c.pair_c = pair_c;
+          c.beta = T(0.5);
+          INFO("seed " << seed() << ", " << name(visit.device) << ", " << c.text());
+          const auto wrong = run_case(ctx, c, A, B, static_cast<const HostCsr<T>*>(nullptr), random);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+        }
+    }
+  }
+}
+
 TEST_CASE("spgemm: like rows share a class, on grids and on their Galerkin products", "[spgemm]") {
   for (const Visit& visit : visits()) {
     if (is_gpu(visit.device) || !has_kernels<double>(visit.device, "spgemm")) continue;

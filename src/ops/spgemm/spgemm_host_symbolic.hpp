@@ -1,7 +1,8 @@
 // The symbolic phase of spgemm on hosts: C's pattern, and how the numeric phase treats each of its rows. Rows of a
 // class (spgemm_host_classes.hpp) take the class's columns; of the others a bitmap with coarser levels collects the
 // columns of all products (Gustavson, "Two fast algorithms for sparse matrices", ACM TOMS 4(3), 1978; the levels spare
-// the sort of a hash's columns). Two passes: rows' sizes, then columns.
+// the sort of a hash's columns). Two passes: rows' sizes, then columns; or one where nearly all products of a row have
+// columns of their own, so that their number is known well enough.
 #pragma once
 
 #include <memory>
@@ -14,6 +15,7 @@
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
+#include "ops/spgemm/spgemm_host_turns.hpp"
 
 namespace kkc::spgemm {
 
@@ -80,12 +82,14 @@ class HostSymbolic {
     if (!mask_ && plan_.choice != HostChoice::dense) blocks_.emplace(queue_, desc_.memory, B_, free_products_);
     // Slices need sorted rows; whole words of columns come out sorted anyway.
     unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used());
+    const bool wide = offset_size(desc_.pair) == 8;
+    if (one_pass_suffices()) {
+      wide ? make_rows<int64_t>(C) : make_rows<int32_t>(C);
+      return std::move(plan_);
+    }
     count_rows();
     allocate(C);
-    if (offset_size(C.pair) == 8)
-      fill<int64_t>(C);
-    else
-      fill<int32_t>(C);
+    wide ? fill<int64_t>(C) : fill<int32_t>(C);
     return std::move(plan_);
   }
 
@@ -100,6 +104,8 @@ class HostSymbolic {
     std::vector<I> met;           // unsorted rows: columns in the order of the products,
     std::vector<uint16_t> place;  // and each column's place in it
     int64_t met_count = 0;
+    std::vector<uint16_t> places;  // one pass: of a block's products
+    std::vector<int64_t> ends;     // and where its rows end
     int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
   };
 
@@ -253,15 +259,123 @@ class HostSymbolic {
       starts_[static_cast<size_t>(chunk) + 1] = entries;
       products[static_cast<size_t>(chunk)] = done;
     });
+    add_up(all);
+    std::partial_sum(plan_.chunk_places.begin(), plan_.chunk_places.end(), plan_.chunk_places.begin());
+    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+    if (mask_) plan_.products = std::accumulate(products.begin(), products.end(), int64_t{0});
+  }
+
+  void add_up(const std::vector<std::unique_ptr<Worker>>& all) {
     for (const auto& worker : all) {
       if (!worker) continue;
       for (int kind = 0; kind < 5; ++kind) plan_.rows_of[kind] += worker->rows_of[kind];
       plan_.rows_in_classes += worker->rows_in_classes;
       plan_.longest_hash = std::max(plan_.longest_hash, worker->longest_hash);
     }
-    std::partial_sum(plan_.chunk_places.begin(), plan_.chunk_places.end(), plan_.chunk_places.begin());
-    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-    if (mask_) plan_.products = std::accumulate(products.begin(), products.end(), int64_t{0});
+  }
+
+  /// Whether in a sample of rows fewer than one product in 64 has a column that its row has already: C may be
+  /// allocated for all products then.
+  bool one_pass_suffices() {
+    const int64_t rows = left_.rows();
+    if (mask_ || unsorted_ || (blocks_ && blocks_->used()) || free_products_ < plan_.products) return false;
+    if (plan_.products < one_pass_products ||
+        (offset_size(desc_.pair) == 4 && plan_.products >= std::numeric_limits<int32_t>::max()))
+      return false;
+    Worker worker(desc_.cols(), false);
+    constexpr int64_t most = 256;
+    int64_t products = 0, columns = 0;
+    for (int64_t sample = 0, samples = std::min(rows, most); sample < samples; ++sample) {
+      products += collect(part_begin(rows, samples, sample), worker);
+      columns += worker.columns.clear();
+    }
+    return 64 * (products - columns) < products;
+  }
+
+  /// Both passes in one: blocks of rows are made in a thread's memory and copied when the sizes before are known.
+  template <class OC>
+  void make_rows(OutputPattern& C) {
+    allocate_output(desc_, plan_.products, C);
+    plan_.places = host_array<uint16_t>(desc_.memory, plan_.choice == HostChoice::binned ? plan_.products : 0);
+    auto* const offsets = C.offsets->template as<OC>();
+    auto* const indices = C.indices->template as<I>();
+    const int64_t each = std::max<int64_t>(1, block_products * left_.rows() / plan_.products);
+    std::vector<std::pair<int64_t, int64_t>> blocks;  // first row and chunk
+    for (int64_t chunk = 0; chunk < plan_.chunk_count(); ++chunk)
+      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
+           i += each)
+        blocks.emplace_back(i, chunk);
+    const auto count = static_cast<int64_t>(blocks.size());
+    plan_.chunk_places.assign(plan_.chunks.size(), 0);
+    const bool streamed = plan_.products * static_cast<int64_t>(sizeof(I)) >= stream_threshold_bytes;
+    const auto copy = [&](auto* to, const auto& from, int64_t n) {
+      if (streamed)
+        stream_out(to, from.data(), static_cast<size_t>(n) * sizeof(*to));
+      else
+        std::copy_n(from.data(), n, to);
+    };
+    auto all = workers();
+    Turns<2> turns;
+    deal(queue_, count, [&](int64_t id, int64_t block) {
+      if (turns.failed()) return;
+      try {
+        Worker& worker = worker_of(all, id);
+        const auto [first, chunk] = blocks[static_cast<size_t>(block)];
+        const int64_t end = std::min(first + each, plan_.chunks[static_cast<size_t>(chunk) + 1]);
+        const auto [entries, placed] = make_block(first, end, worker);
+        typename Turns<2>::Sums before;
+        if (!turns.take(block, {entries, placed}, before)) return;
+        if (first == plan_.chunks[static_cast<size_t>(chunk)])
+          plan_.chunk_places[static_cast<size_t>(chunk)] = before[1];
+        copy(indices + before[0], worker.met, entries);
+        copy(plan_.places.as<uint16_t>() + before[1], worker.places, placed);
+        if (streamed) stream_fence();
+        OC start = static_cast<OC>(before[0]);
+        for (int64_t i = first; i < end; ++i) {
+          offsets[i] = start;
+          start = static_cast<OC>(before[0] + worker.ends[static_cast<size_t>(i - first)]);
+        }
+      } catch (...) {
+        turns.fail();
+        throw;
+      }
+    });
+    add_up(all);
+    C.nnz = turns.sums()[0];
+    offsets[C.rows] = static_cast<OC>(C.nnz);
+    plan_.placed = plan_.chunk_places.back() = turns.sums()[1];
+    if (plan_.placed < plan_.products / 4 * 3) {  // rows of other kinds
+      Buffer fewer = host_array<uint16_t>(desc_.memory, plan_.placed);
+      std::copy_n(plan_.places.as<uint16_t>(), plan_.placed, fewer.as<uint16_t>());
+      plan_.places = std::move(fewer);
+    }
+  }
+
+  /// Rows first..end-1 in the worker's memory. Returns their entries and the products that have places.
+  std::pair<int64_t, int64_t> make_block(int64_t first, int64_t end, Worker& worker) const {
+    worker.ends.clear();
+    int64_t entries = 0, placed = 0;
+    for (int64_t i = first; i < end; ++i) {
+      const int64_t products = collect(i, worker);
+      const auto room = static_cast<size_t>(entries + std::min(products, desc_.cols()));
+      if (worker.met.size() < room) worker.met.resize(room);
+      I* target = worker.met.data() + entries;
+      worker.columns.rank([&](int64_t column) { *target++ = static_cast<I>(column); });
+      const int64_t columns = target - worker.met.data() - entries;
+      kinds_[i] = kind_of(i, products, columns);
+      ++worker.rows_of[-kinds_[i] - 1];
+      if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, columns);
+      if (kinds_[i] == row_placed) {
+        if (worker.places.size() < static_cast<size_t>(placed + products))
+          worker.places.resize(static_cast<size_t>(placed + products));
+        note_places(i, worker.columns, worker.places.data() + placed);
+        placed += products;
+      }
+      worker.columns.clear();
+      entries += columns;
+      worker.ends.push_back(entries);
+    }
+    return {entries, placed};
   }
 
   void allocate(OutputPattern& C) {
@@ -364,6 +478,7 @@ class HostSymbolic {
 
   static constexpr size_t block_bytes = 8192;
   static constexpr int64_t fewest_products = 16384;  // of a chunk: less is not worth a thread
+  static constexpr int64_t one_pass_products = 1 << 16, block_products = 32768;  // of C and of a block of rows
 
   Queue& queue_;
   const Desc& desc_;
