@@ -63,12 +63,12 @@ struct Counter {
       }
       return sum;
     };
-    Sum left = longer_than(0);
-    const auto all = static_cast<int32_t>(rows.end - rows.begin);
-    stats.empty += all - left.rows;
-    left.rows = all;
+    Sum left{static_cast<int32_t>(rows.end - rows.begin),
+             static_cast<int32_t>(offsets[rows.end] - offsets[rows.begin])};
+    if (shortest == 0) stats.empty += left.rows - longer_than(0).rows;
     for (int bin = 0; left.rows > 0; ++bin) {
-      const Sum longer = longer_than(int64_t{1} << bin);
+      const int64_t limit = int64_t{1} << bin;
+      const Sum longer = limit < longest ? longer_than(limit) : Sum{0, 0};
       stats.histogram[bin] += left.rows - longer.rows;
       stats.nonzeros[bin] += left.entries - longer.entries;
       left = longer;

@@ -58,13 +58,18 @@ CsrRef as_multiplied(Queue& queue, const Context& context, const CsrRef& A, Oper
   return {A.pair, A.scalar, 0, map.rows, map.cols, map.nnz, map.offsets->data(), map.indices->data(), nullptr};
 }
 
-/// The lengths of the rows of a transpose that was just made: its columns need no look.
-RowStats transposed_row_stats(Queue& queue, const CsrRef& transpose) {
+/// The lengths of the rows of a pattern of the library's own making: its columns need no look.
+RowStats known_row_stats(Queue& queue, const CsrRef& A) {
   RowStats stats;
   queue.run([&] {
-    only_implementation<row_stats::Implementation>(queue, "row_stats").run(queue, {&transpose, 1}, true, &stats);
+    only_implementation<row_stats::Implementation>(queue, "row_stats").run(queue, {&A, 1}, true, &stats);
   });
   return stats;
+}
+
+/// Patterns that the library made and nobody may write, another product's say, need no look either.
+RowStats row_stats_of(const Context& context, const Matrix& A, const char* argument) {
+  return A.pattern_is_own() ? checked_row_stats(context, A.ref(), argument) : known_row_stats(context.queue(), A.ref());
 }
 
 std::string tuning_key(const Queue& queue, const Desc& d) {
@@ -165,12 +170,12 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   state->B.op = op_b;
   Desc desc{};
   desc.pair = pair;
-  desc.rows_a = checked_row_stats(*context, A.ref(), "A");
-  desc.rows_b = &A == &B ? desc.rows_a : checked_row_stats(*context, B.ref(), "B");
+  desc.rows_a = row_stats_of(*context, A, "A");
+  desc.rows_b = &A == &B ? desc.rows_a : row_stats_of(*context, B, "B");
   const auto multiply_A = [&] {
     desc.A = as_multiplied(queue, *context, A.ref(), state->A);
     desc.stored_A = {};
-    if (transposes(op_a)) desc.rows_a = transposed_row_stats(queue, desc.A);
+    if (transposes(op_a)) desc.rows_a = known_row_stats(queue, desc.A);
   };
   const bool both = &A == &B && op_a == op_b;
   if (transposes(op_a) && !conjugates_values(op_a, A.ref().scalar) && is_host(queue.device()) && !both) {
@@ -188,7 +193,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
     desc.rows_b = desc.rows_a;
   } else {
     desc.B = as_multiplied(queue, *context, B.ref(), state->B);
-    if (transposes(op_b)) desc.rows_b = transposed_row_stats(queue, desc.B);
+    if (transposes(op_b)) desc.rows_b = known_row_stats(queue, desc.B);
   }
   if (mask != nullptr) {
     check_mask(queue, *mask, A.ref(), desc.rows(), desc.cols());
