@@ -246,16 +246,18 @@ class RestrictionSymbolic {
     Fit fit = Fit::longer;
     // Behind a long row another one is expected.
     const bool expects_masks = masks && !found.longer;
-    if (expects_masks) fit = mask_row(i, found, kind.products);
+    if constexpr (masks)
+      if (expects_masks) fit = mask_row(i, found, kind.products);
     if (fit == Fit::longer) {
       undo();
       kind.products = place_row(i, worker, found);
-      if (masks && static_cast<int64_t>(found.columns.size()) - kind.columns_at <= laned_columns) {
-        if (expects_masks) return false;  // few columns without masks: a long row of B that holds columns twice
-        undo();
-        fit = mask_row(i, found, kind.products);
-        if (fit == Fit::longer) return false;
-      }
+      if constexpr (masks)
+        if (static_cast<int64_t>(found.columns.size()) - kind.columns_at <= laned_columns) {
+          if (expects_masks) return false;  // few columns without masks: a long row of B that holds columns twice
+          undo();
+          fit = mask_row(i, found, kind.products);
+          if (fit == Fit::longer) return false;
+        }
     }
     if (fit == Fit::unordered) return false;
     found.longer = fit == Fit::longer;
