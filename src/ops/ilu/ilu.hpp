@@ -37,6 +37,8 @@ struct Desc {
   int64_t longest_row;  // no row of the factors has more entries
   PivotRule pivots;
   std::shared_ptr<const Memory> memory;  // for plan data
+  /// What unsupported() has found in the pattern and make() goes on with; theirs alone.
+  mutable std::shared_ptr<const void> found = nullptr;
 };
 
 struct Args {

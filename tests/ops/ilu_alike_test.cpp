@@ -1,0 +1,220 @@
+// ilu and ic where rows are eliminated alike, on grids, and where they are not: rows of every length, chains, levels of
+// one row, executes that repeat bit by bit.
+#include "support/catch.hpp"
+
+#include "support/ilu_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+using Rows = std::vector<std::vector<int64_t>>;
+
+/// Columns of a box of points with `unknowns` each; `box`: a point's neighbours are 26, not 6.
+Rows grid(int64_t nx, int64_t ny, int64_t nz, bool box, int64_t unknowns = 1) {
+  Rows rows;
+  for (int64_t z = 0; z < nz; ++z)
+    for (int64_t y = 0; y < ny; ++y)
+      for (int64_t x = 0; x < nx; ++x) {
+        std::vector<int64_t> columns;
+        for (int64_t c = -1; c <= 1; ++c)
+          for (int64_t b = -1; b <= 1; ++b)
+            for (int64_t a = -1; a <= 1; ++a) {
+              const bool inside = x + a >= 0 && x + a < nx && y + b >= 0 && y + b < ny && z + c >= 0 && z + c < nz;
+              if (!inside || (!box && std::abs(a) + std::abs(b) + std::abs(c) > 1)) continue;
+              for (int64_t u = 0; u < unknowns; ++u)
+                columns.push_back((((z + c) * ny + y + b) * nx + x + a) * unknowns + u);
+            }
+        for (int64_t u = 0; u < unknowns; ++u) rows.push_back(columns);
+      }
+  return rows;
+}
+
+/// Row i needs up to `most` rows before it, and as many need it as its columns right of the diagonal say.
+Rows lower_heavy(Random& random, int64_t n, int64_t most) {
+  Rows rows(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    auto& row = rows[static_cast<size_t>(i)];
+    row.push_back(i);
+    const int64_t count = std::min(i, random_int(random, 0, 3) == 0 ? most : random_int(random, 0, 2));
+    for (int64_t j = i - count; j < i; ++j) row.push_back(j);
+    if (i + 1 < n) row.push_back(random_int(random, i + 1, n - 1));
+    std::sort(row.begin(), row.end());
+  }
+  return rows;
+}
+
+/// Random values, the diagonal ones larger than the others of their row and column.
+template <class T>
+HostCsr<T> with_values(Random& random, const Rows& rows, Form form) {
+  using R = typename RealOf<T>::type;
+  HostCsr<T> A;
+  A.rows = A.cols = static_cast<int64_t>(rows.size());
+  size_t longest = 0;
+  for (const auto& row : rows) longest = std::max(longest, row.size());
+  for (int64_t i = 0; i < A.rows; ++i) {
+    for (const int64_t j : rows[static_cast<size_t>(i)]) {
+      A.indices.push_back(j);
+      const auto diagonal = T(static_cast<R>(3 * static_cast<int64_t>(longest) + i % 5));
+      A.values.push_back(i == j ? (form == Form::lu && i % 3 == 1 ? -diagonal : diagonal) : random_value<T>(random));
+    }
+    A.offsets.push_back(A.nnz());
+  }
+  return A;
+}
+
+template <class F>
+void on_each_implementation(F&& f) {
+  for (const Visit& visit : visits())
+    for (const Form form : {Form::lu, Form::cholesky}) {
+      if (!has_kernels<double>(visit.device, name(form))) continue;
+      const Context ctx(visit.device, visit.options);
+      for (const std::string& implementation : implementations(visit.device, name(form))) {
+        INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(form) << ' '
+                     << implementation);
+        f(ctx, form, implementation);
+      }
+    }
+}
+
+template <class T>
+void check_rows(const Context& ctx, Form form, const std::string& implementation, const Rows& rows, int level,
+                kkc_index_pair_t pair = KKC_INDEX_32_32) {
+  Random random(seed());
+  FactorCase<T> c;
+  c.form = form;
+  c.implementation = implementation;
+  c.pair = pair;
+  c.level = form == Form::lu ? level : 0;
+  INFO(rows.size() << " rows, level " << c.level << ", pair " << pair);
+  const auto wrong = run_case(ctx, c, with_values<T>(random, rows, form));
+  if (wrong) REQUIRE(*wrong == "");
+}
+
+/// The largest entry of |A - L U| (A - L L^T) on the factors' pattern, by sums over stored entries.
+double largest_residual(const HostCsr<double>& A, const HostCsr<double>& F, Form form) {
+  std::vector<double> row(static_cast<size_t>(A.rows));
+  const auto at = [](int64_t k) { return static_cast<size_t>(k); };
+  double largest = 0;
+  for (int64_t i = 0; i < A.rows; ++i) {
+    const int64_t begin = F.offsets[at(i)], end = F.offsets[at(i + 1)];
+    if (form == Form::lu) {
+      for (int64_t p = begin; p < end; ++p) {
+        const int64_t k = F.indices[at(p)];
+        if (k > i) break;
+        for (int64_t q = F.offsets[at(k)]; q < F.offsets[at(k + 1)]; ++q)
+          if (F.indices[at(q)] >= k) row[at(F.indices[at(q)])] += (k < i ? F.values[at(p)] : 1) * F.values[at(q)];
+      }
+    } else {
+      std::vector<std::pair<int64_t, double>> sums;
+      for (int64_t p = begin; p < end; ++p) row[at(F.indices[at(p)])] = F.values[at(p)];
+      for (int64_t p = begin; p < end; ++p) {
+        const int64_t j = F.indices[at(p)];
+        double sum = 0;
+        for (int64_t q = F.offsets[at(j)]; q < F.offsets[at(j + 1)]; ++q)
+          sum += row[at(F.indices[at(q)])] * F.values[at(q)];
+        sums.push_back({j, sum});
+      }
+      for (const auto& [j, sum] : sums) row[at(j)] = sum;
+    }
+    for (int64_t p = A.offsets[at(i)]; p < A.offsets[at(i + 1)]; ++p)
+      if (form == Form::lu || A.indices[at(p)] <= i)
+        largest = std::max(largest, std::abs(row[at(A.indices[at(p)])] - A.values[at(p)]));
+    std::fill(row.begin(), row.end(), 0.0);
+  }
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("ilu, ic: rows of grids are factored alike", "[ilu][ic]") {
+  on_each_implementation([](const Context& ctx, Form form, const std::string& implementation) {
+    const Rows star = grid(19, 15, 1, false), cube = grid(8, 7, 6, false), box = grid(7, 6, 6, true),
+               plane = grid(17, 14, 1, true), elastic = grid(5, 4, 4, true, 3);
+    for (const int level : {0, 1}) {
+      for (const Rows* rows : {&star, &cube, &box, &plane}) check_rows<double>(ctx, form, implementation, *rows, level);
+      check_rows<double>(ctx, form, implementation, elastic, level);
+    }
+    if (has_kernels<std::complex<double>>(ctx.device(), name(form)))
+      for (const Rows* rows : {&cube, &box, &elastic})
+        check_rows<std::complex<double>>(ctx, form, implementation, *rows, 0);
+    if (has_kernels<float>(ctx.device(), name(form)))
+      for (const Rows* rows : {&cube, &elastic}) check_rows<float>(ctx, form, implementation, *rows, 0);
+    for (const kkc_index_pair_t pair : {KKC_INDEX_32_64, KKC_INDEX_64_64})
+      if (supported(ctx.device(), name(form), pair, scalar_tag<double>))
+        for (const Rows* rows : {&cube, &box, &elastic}) check_rows<double>(ctx, form, implementation, *rows, 0, pair);
+  });
+}
+
+TEST_CASE("ilu, ic: rows of every length, most of them left of the diagonal", "[ilu][ic]") {
+  on_each_implementation([](const Context& ctx, Form form, const std::string& implementation) {
+    Random random(seed());
+    // With the diagonal entry and one right of it: lengths around those that a group of lanes takes.
+    for (const int64_t most : {0, 1, 5, 6, 7, 8, 13, 14, 15, 16, 29, 30, 31, 32, 33, 64, 150})
+      check_rows<double>(ctx, form, implementation, lower_heavy(random, 200, most), 0);
+  });
+}
+
+TEST_CASE("ilu, ic: deep chains and rows that need none", "[ilu][ic]") {
+  on_each_implementation([](const Context& ctx, Form form, const std::string& implementation) {
+    check_rows<double>(ctx, form, implementation, grid(500, 1, 1, false), 0);
+    check_rows<double>(ctx, form, implementation, grid(1, 1, 400, true), 2);
+    Rows diagonal(300);
+    for (size_t i = 0; i < diagonal.size(); ++i) diagonal[i] = {static_cast<int64_t>(i)};
+    check_rows<double>(ctx, form, implementation, diagonal, 0);
+  });
+}
+
+TEST_CASE("ilu, ic: many rows give the same bits in every execute", "[ilu][ic]") {
+  const Rows matrices[] = {grid(140, 120, 1, false), grid(26, 25, 24, false), grid(19, 18, 17, true),
+                           grid(9, 9, 8, true, 3)};
+  on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+    if (implementation == "reference") return;
+    for (const Rows& rows : matrices) {
+      Random random(seed());
+      const HostCsr<double> A = with_values<double>(random, rows, form);
+      INFO(A.rows << " rows");
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix F;
+      ok(plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out()));
+      if (implementation == "gpu_programs") CHECK(info_of_plan(plan).find("\"programs\"") != std::string::npos);
+      ok(kkc_plan_create_output(plan, F.out()));
+      std::vector<double> first;
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+        const HostCsr<double> got = download<double>(ctx, F);
+        if (repeat == 0) {
+          first = got.values;
+          CHECK(largest_residual(A, got, form) < 1e-11);
+        }
+        CHECK(std::memcmp(got.values.data(), first.data(), first.size() * sizeof(double)) == 0);
+      }
+    }
+  });
+}
+
+TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs says so", "[ilu][ic]") {
+  Random random(seed());
+  Rows rows(20000);
+  for (int64_t i = 0; i < 20000; ++i) {
+    auto& row = rows[static_cast<size_t>(i)];
+    row = {i, random_int(random, 0, 19999), random_int(random, 0, 19999)};
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+  on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+    if (implementation != "gpu_programs") return;
+    const HostCsr<double> A = with_values<double>(random, rows, form);
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    Plan plan, other;
+    CHECK(plan_factors(form, ctx, A_device, R"({"implementation": "gpu_programs"})", plan.out()) ==
+          KKC_STATUS_NOT_SUPPORTED);
+    CHECK_THAT(kkc_last_error(), ContainsSubstring("rows are eliminated in different ways"));
+    ok(plan_factors(form, ctx, A_device, "{}", other.out()));
+    Matrix F;
+    ok(kkc_plan_create_output(other, F.out()));
+    REQUIRE(outcome(form, ctx, other, A_device, F).status == KKC_STATUS_SUCCESS);
+    CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
+  });
+}
