@@ -169,7 +169,14 @@ class HostSymbolic {
           for (int64_t q = B_.begin(j), end = B_.end(j); q < end; ++q) f(B_.column(q));
         });
       };
-      each_row([&](int64_t j) { products += B_.end(j) - B_.begin(j); });
+      each_row([&](int64_t j) {
+        const int64_t begin = B_.begin(j), end = B_.end(j);
+        products += end - begin;
+        // The rows' first lines are waited for together; processors foresee what is longer.
+        constexpr int64_t line = 64 / sizeof(I);
+        for (int64_t q = begin, last = std::min(end, begin + 3 * line); q < last; q += line)
+          __builtin_prefetch(B_.indices + q);
+      });
       using Visits = ColumnSet::Visits;
       ColumnSet& columns = worker.columns;
       if (blocks_ && blocks_->used()) {
