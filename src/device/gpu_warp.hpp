@@ -145,6 +145,13 @@ __device__ inline T load_once(const T* p) {
 #endif
 }
 
+/// Brings a line into the second-level cache, where the device can be asked to.
+__device__ inline void prefetch([[maybe_unused]] const void* p) {
+#if !defined(__HIP__)
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
+
 /// A store of what is not read again soon.
 template <class T>
 __device__ inline void store_once(T* p, const T& value) {

@@ -33,30 +33,63 @@ inline Counts* counts_in(Queue& queue) {
 
 inline int64_t mean_row(const CsrRef& A) { return A.nnz / std::max<int64_t>(1, A.rows); }
 
-/// Lanes of a row: more rows at a time find more of the chain, longer rows need more loads in flight.
-inline int lanes_log2_for(const CsrRef& A) {
-  const int64_t mean = mean_row(A);
-  return mean < 30 ? 0 : mean < 64 ? 1 : mean < 128 ? 2 : 3;
+/// Lanes of a row for FindLevels: more rows at a time find more of the chain, longer rows need more loads in flight.
+inline int lanes_log2_for(double entries_a_row) {
+  return entries_a_row < 30 ? 0 : entries_a_row < 64 ? 1 : entries_a_row < 128 ? 2 : 3;
 }
 
 /// Entries from which a row takes a whole warp.
 template <class O>
-O long_row_for(const CsrRef& A, int lanes_log2) {
+O long_row_for(double entries_a_row, int lanes_log2) {
 #if defined(__HIP__)
   return Places<O>::none;  // a wavefront of 64 must not wait for itself
 #else
-  return static_cast<O>(std::max(int64_t{32} << lanes_log2, 4 * mean_row(A)));
+  return static_cast<O>(std::max(int64_t{32} << lanes_log2, static_cast<int64_t>(4 * entries_a_row)));
 #endif
 }
 
-/// Matrices much of which is in rows of many times the mean's entries have such rows in all of their long chains.
+/// Blocks.
 template <class I, class O>
-int find_lanes_log2(Queue& queue, const CsrRef& A, Counts* counts) {
-  const CountCrowded<O> count{static_cast<const O*>(A.offsets), A.rows, 4 * std::max<int64_t>(4, mean_row(A)), counts};
-  gpu::launch(queue, std::min(gpu::blocks_for(A.rows, count.threads * 4), 1024u), count.threads, 0, count);
-  const auto found = gpu::read_back<Counts>(queue, counts);
-  constexpr double share = 0.3;
-  return static_cast<double>(found.crowded) > share * static_cast<double>(A.nnz) ? 4 : lanes_log2_for(A);
+Counts find_diagonals(Queue& queue, const CsrRef& A, bool lower, O* diagonal, Counts* counts) {
+  using Find = FindDiagonals<I, O>;
+  const int64_t mean = mean_row(A);
+  const auto lanes_log2 = static_cast<int>(std::min<int64_t>(4, std::bit_width(static_cast<uint64_t>(mean / 8))));
+  const int64_t a_block = Find::threads >> lanes_log2;
+  gpu::launch(
+      queue, std::min(gpu::blocks_for(A.rows, a_block), 4096u), Find::threads, 0,
+      Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base, lower, lanes_log2,
+           static_cast<O>(int64_t{32} << lanes_log2), 4 * std::max<int64_t>(4, mean), diagonal, counts});
+  return gpu::read_back<Counts>(queue, counts);
+}
+
+/// How many rows a warp of FindLevels takes: a part of a grid's line, or one group.
+template <class I, class O>
+int64_t chunk_for([[maybe_unused]] Queue& queue, [[maybe_unused]] const CsrRef& A, [[maybe_unused]] bool lower,
+                  [[maybe_unused]] double entries_a_row, int64_t group, [[maybe_unused]] void* scratch) {
+#if defined(__HIP__)
+  return group;  // halves of a wavefront of 64 would wait for each other's next groups
+#else
+  using Sample = SampleLinks<I, O>;
+  // Longer rows gain more from reading their entries while they wait.
+  constexpr int64_t words = Sample::sample / 32, most = 256, most_entries = 4;
+  if (A.rows < 4 * Sample::sample || entries_a_row > most_entries) return group;
+  static_assert(sizeof(Counts) + words * sizeof(uint32_t) <= gpu::GpuQueue::scratch_bytes);
+  auto* const links = static_cast<uint32_t*>(scratch);
+  gpu::launch(queue, Sample::sample / Sample::threads, Sample::threads, 0,
+              Sample{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base, lower, links});
+  uint32_t found[words];
+  queue.copy(found, links, sizeof found);
+  // Lines end where a row does not need the one before it: everywhere at the same distance, or the rows lie otherwise.
+  int64_t line = Sample::sample;
+  for (int64_t i = 1; i < Sample::sample; ++i)
+    if ((found[i / 32] >> (i % 32) & 1u) == 0) {
+      if (line == Sample::sample) line = i;
+      if (i % line != 0) return group;
+    }
+  if (line <= group) return group;
+  const int64_t parts = (line + most - 1) / most;
+  return (line + parts - 1) / parts;
+#endif
 }
 
 /// Finds order, diagonal, starts, count, missing and parted. Blocks.
@@ -76,16 +109,22 @@ void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, cons
   Counts* const counts = counts_in(queue);
   const StartLevels<I> start{keys.as<I>(), n, counts};
   gpu::launch(queue, std::min(gpu::blocks_for(n, start.threads * 4), 4096u), start.threads, 0, start);
+  const Counts rows = find_diagonals<I, O>(queue, A, lower, levels.diagonal->template as<O>(), counts);
+  levels.missing = static_cast<int64_t>(rows.missing);  // ~0 is -1
+  levels.parted = rows.unparted == 0;
+  levels.entries_a_row = static_cast<double>(rows.entries) / static_cast<double>(n);
+  // Matrices much of which is in rows of many times the mean's entries have such rows in all of their long chains.
+  constexpr double crowded_share = 0.3;
+  const bool crowded = static_cast<double>(rows.crowded) > crowded_share * static_cast<double>(A.nnz);
+  const int lanes_log2 = crowded ? 4 : lanes_log2_for(levels.entries_a_row);
+  const int64_t chunk = chunk_for<I, O>(queue, A, lower, levels.entries_a_row, 32 >> lanes_log2, counts + 1);
   using Find = FindLevels<I, O>;
-  const int lanes_log2 = find_lanes_log2<I, O>(queue, A, counts);
-  gpu::launch(queue, gpu::blocks_for(n, Find::warps * (32 >> lanes_log2)), Find::threads, 0,
-              Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower, lanes_log2,
-                   keys.as<I>(), levels.diagonal->as<O>(), counts, long_row_for<O>(A, lanes_log2)});
+  gpu::launch(queue, gpu::blocks_for(n, Find::warps * chunk), Find::threads, 0,
+              Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower, levels.parted,
+                   lanes_log2, chunk, keys.as<I>(), levels.diagonal->as<O>(), counts,
+                   long_row_for<O>(levels.entries_a_row, lanes_log2)});
   const auto found = gpu::read_back<Counts>(queue, counts);
   levels.count = static_cast<int64_t>(found.highest);
-  levels.missing = static_cast<int64_t>(found.missing);  // ~0 is -1
-  levels.parted = found.unparted == 0;
-  levels.entries_a_row = static_cast<double>(found.entries) / static_cast<double>(found.entry_rows);
 
   // Levels count from 1 in the keys.
   const int bits = std::bit_width(static_cast<uint64_t>(found.highest));
@@ -140,12 +179,8 @@ void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
   if (A.rows == 0) return;
   Counts* const counts = counts_in(queue);
   gpu::launch(queue, 1, StartLevels<I>::threads, 0, StartLevels<I>{nullptr, 0, counts});
-  using Find = FindDiagonals<I, O>;
-  const int lanes_log2 = lanes_log2_for(A);
-  gpu::launch(queue, gpu::blocks_for(A.rows, Find::threads >> lanes_log2), Find::threads, 0,
-              Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base, lanes_log2,
-                   levels.diagonal->as<O>(), counts});
-  const auto found = gpu::read_back<Counts>(queue, counts);
+  const Counts found =
+      find_diagonals<I, O>(queue, A, desc.uplo == Uplo::lower, levels.diagonal->template as<O>(), counts);
   levels.missing = static_cast<int64_t>(found.missing);
   levels.parted = found.unparted == 0;
 }

@@ -14,8 +14,7 @@ namespace kkc::levels::gpu_parts {
 /// In device memory; StartLevels begins them.
 struct Counts {
   unsigned long long missing;  // the first row without a diagonal entry; none: ~0
-  unsigned long long entries;  // of the triangle without its diagonal, in the rows that are looked at for it
-  unsigned long long entry_rows;
+  unsigned long long entries;  // of the triangle without its diagonal
   unsigned long long highest;  // level + 1
   unsigned long long crowded;  // entries in rows of more than a given number
   unsigned ticket;
@@ -67,30 +66,35 @@ struct StartLevels {
   __device__ void operator()() const {
     const int64_t first = int64_t{blockIdx.x} * threads + threadIdx.x;
     for (int64_t i = first; i < rows; i += int64_t{gridDim.x} * threads) level[i] = 0;
-    if (first == 0) *counts = {~0ull, 0, 0, 0, 0, 0, 0};
+    if (first == 0) *counts = {~0ull, 0, 0, 0, 0, 0};
   }
 };
 
-/// Entries in rows of more than `length`.
-template <class O>
-struct CountCrowded {
-  static constexpr int threads = 256;
+/// Of the first rows in the order in which FindLevels takes them: which need the row before them.
+template <class I, class O>
+struct SampleLinks {
+  static constexpr int threads = 256, sample = 16384, most_entries = 256;
   const O* offsets;
-  int64_t rows, length;
-  Counts* counts;
+  const I* indices;
+  int64_t rows;
+  int32_t base;
+  bool lower;
+  uint32_t* links;  // a bit a row
 
   __device__ void operator()() const {
-    unsigned long long mine = 0;
-    for (int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x; i < rows; i += int64_t{gridDim.x} * threads) {
-      const int64_t count = static_cast<int64_t>(offsets[i + 1]) - static_cast<int64_t>(offsets[i]);
-      if (count > length) mine += static_cast<unsigned long long>(count);
+    const int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x;
+    bool linked = false;
+    if (i < rows) {
+      const int64_t row = lower ? i : rows - 1 - i, before = lower ? row - 1 : row + 1;
+      const O begin = offsets[row] - base, end = min(offsets[row + 1] - base, begin + most_entries);
+      for (O p = begin; p < end && !linked; ++p) linked = static_cast<int64_t>(indices[p]) - base == before;
     }
-    mine = gpu::subgroup_sum(mine, 32);
-    if ((threadIdx.x & 31u) == 0 && mine != 0) atomicAdd(&counts->crowded, mine);
+    const uint32_t word = gpu::ballot32(linked);
+    if ((threadIdx.x & 31u) == 0) links[i / 32] = word;
   }
 };
 
-/// The diagonal alone: a row for `1 << lanes_log2` lanes.
+/// Where the diagonals lie, and what the rows are like: a row for `1 << lanes_log2` lanes.
 template <class I, class O>
 struct FindDiagonals {
   static constexpr int threads = 256;
@@ -98,44 +102,88 @@ struct FindDiagonals {
   const I* indices;
   int64_t rows;
   int32_t base;
+  bool lower;
   int lanes_log2;
+  O long_row;     // rows of more entries take the whole warp
+  int64_t crowd;  // entries of a crowded row, more than
   O* diagonal;
   Counts* counts;
 
   __device__ void operator()() const {
-    const int lanes = 1 << lanes_log2, e = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const int64_t row = (int64_t{blockIdx.x} * threads + threadIdx.x) >> lanes_log2;
-    const bool valid = row < rows;
-    const O begin = valid ? offsets[row] - base : 0, end = valid ? offsets[row + 1] - base : 0;
-    Places<O> places;
-    for (O p = begin + e; p < end; p += lanes) {
-      const int64_t column = static_cast<int64_t>(indices[p]) - base;
-      places.note(p, column < row, column == row);
+    __shared__ unsigned long long entries, crowded;
+    if (threadIdx.x == 0) entries = crowded = 0;
+    __syncthreads();
+    const int lane = static_cast<int>(threadIdx.x) & 31, each = 32 >> lanes_log2;
+    unsigned long long mine = 0, mine_crowded = 0;
+    const int64_t step = int64_t{gridDim.x} * (threads / 32) * each;
+    for (int64_t first = (int64_t{blockIdx.x} * (threads / 32) + threadIdx.x / 32) * each; first < rows; first += step)
+      find(first + (lane >> lanes_log2), lane, mine, mine_crowded);
+    mine = gpu::subgroup_sum(mine, 32);
+    mine_crowded = gpu::subgroup_sum(mine_crowded, 32);
+    if (lane == 0) {
+      atomicAdd(&entries, mine);
+      atomicAdd(&crowded, mine_crowded);
     }
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    atomicAdd(&counts->entries, entries);
+    if (crowded != 0) atomicAdd(&counts->crowded, crowded);
+  }
+
+ private:
+  __device__ void find(int64_t row, int lane, unsigned long long& entries, unsigned long long& crowded) const {
+    const int lanes = 1 << lanes_log2, e = lane & (lanes - 1);
+    const bool valid = row < rows, writes = valid && e == 0;
+    const O begin = valid ? offsets[row] - base : 0, end = valid ? offsets[row + 1] - base : 0;
+    const bool whole_warp = end - begin > long_row;
+    Places<O> places;
+    const auto note = [&](O p, int64_t of, Places<O>& found) {
+      const int64_t column = static_cast<int64_t>(indices[p]) - base;
+      found.note(p, column < of, column == of);
+    };
+    if (!whole_warp)
+      for (O p = begin + e; p < end; p += lanes) note(p, row, places);
+    for (uint32_t longs = gpu::ballot32(writes && whole_warp); longs != 0; longs &= longs - 1) {
+      const int leader = __ffs(static_cast<int>(longs)) - 1;
+      const O from = gpu::shuffle_from(begin, leader, 32), to = gpu::shuffle_from(end, leader, 32);
+      const int64_t of = gpu::shuffle_from(row, leader, 32);
+      Places<O> found;
+#pragma unroll 4
+      for (O p = from + lane; p < to; p += 32) note(p, of, found);
+      gpu::sync32();
+      found.join(32);
+      if (lane - e == leader) places = found;
+    }
+    gpu::sync32();
     places.join(lanes);
-    if (!valid || e != 0) return;
+    if (!writes) return;
     diagonal[row] = places.code(end);
     if (!places.parted()) counts->unparted = 1;
     if (!places.present() && static_cast<unsigned long long>(row) < gpu::load_fresh(&counts->missing))
       atomicMin(&counts->missing, static_cast<unsigned long long>(row));
+    const O place = places.present() ? places.first_diagonal : min(places.first_right, end);
+    entries += static_cast<unsigned long long>(lower ? place - begin : end - place - places.present());
+    if (end - begin > crowd) crowded += static_cast<unsigned long long>(end - begin);
   }
 };
 
 /// A row for `1 << lanes_log2` lanes of a warp. Rows of one warp may depend on each other: chains of neighbours, which
-/// grids have, are added up by a scan over the warp; else such a row waits for the next look at its dependencies.
+/// grids have, are added up by a scan over the warp; else such a row waits for the next look at its dependencies. A
+/// warp takes `chunk` rows, one group after the other: where each group needs the one before it that costs nothing, and
+/// so many more rows are under way at once.
 template <class I, class O>
 struct FindLevels {
   static constexpr int threads = 128, warps = threads / 32, batch = 4;
-  static constexpr int sampled = 16;    // blocks of which one counts its rows' entries
   static constexpr unsigned nap = 200;  // nanoseconds between looks that found nothing: others need the issue slots
   const O* offsets;
   const I* indices;
   int64_t rows;
   int32_t base;
-  bool lower;
+  bool lower, parted;
   int lanes_log2;
-  I* level;     // level + 1; 0: not known yet
-  O* diagonal;  // as Levels::diagonal
+  int64_t chunk;
+  I* level;           // level + 1; 0: not known yet
+  const O* diagonal;  // as Levels::diagonal
   Counts* counts;
   O long_row;  // rows of more entries take the whole warp
 
@@ -147,25 +195,48 @@ struct FindLevels {
     __shared__ I known[warps][32];  // by first lane of the row
     if (threadIdx.x == 0) ticket = atomicAdd(&counts->ticket, 1u);
     __syncthreads();
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int64_t begin = (static_cast<int64_t>(ticket) * warps + warp) * chunk, end = min(rows, begin + chunk);
+    const int64_t each = 32 >> lanes_log2;
+    for (int64_t first = begin; first < end; first += each) {
+      if (first + each < end) ask_for(first + each, min(end, first + 2 * each) - 1);
+      find(first, end, known[warp]);
+    }
+  }
+
+ private:
+  /// Brings the columns of a group's rows into the second-level cache.
+  __device__ void ask_for(int64_t first, int64_t last) const {
+    const int64_t a = turned(first), b = turned(last);
+    const O from = offsets[min(a, b)] - base, to = offsets[max(a, b) + 1] - base;
+    constexpr O line = static_cast<O>(128 / sizeof(I));
+    for (O p = from + static_cast<O>(threadIdx.x & 31u) * line; p < to; p += 32 * line) gpu::prefetch(indices + p);
+  }
+
+  __device__ void find(int64_t first, int64_t end_row, I* known) const {
     const int lanes = 1 << lanes_log2, each = 32 >> lanes_log2;
-    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
+    const int lane = static_cast<int>(threadIdx.x) & 31;
     const int r = lane >> lanes_log2, e = lane & (lanes - 1), at = r << lanes_log2;  // at: the row's first lane
-    const int64_t first = (static_cast<int64_t>(ticket) * warps + warp) * each, q = first + r;
-    if (first >= rows) return;
-    const bool valid = q < rows;
+    const int64_t q = first + r;
+    const bool valid = q < end_row;
     const int64_t row = valid ? turned(q) : 0;
-    const O begin = valid ? offsets[row] - base : 0, end = valid ? offsets[row + 1] - base : 0;
+    O begin = valid ? offsets[row] - base : 0, end = valid ? offsets[row + 1] - base : 0;
+    if (parted && valid) {
+      const O place = diagonal[row];
+      if (lower)
+        end = place < 0 ? static_cast<O>(~place) : place;
+      else
+        begin = place < 0 ? static_cast<O>(~place) : static_cast<O>(place + 1);
+    }
 
     I mine = 1;          // level + 1 as far as it is known
     uint32_t inner = 0;  // first lanes of the warp's rows that this one still waits for
-    Places<O> places;
     // Entry k of a row: those far from the diagonal first, as their levels are known first.
     const auto nth = [&](O k, O from, O to) { return lower ? static_cast<O>(from + k) : static_cast<O>(to - 1 - k); };
     O next = e;
     const O count = end - begin;
-    const auto classify = [&](O place, int64_t of, int64_t q_of, Places<O>& found, uint32_t& within) -> I {
+    const auto classify = [&](O place, int64_t q_of, uint32_t& within) -> I {
       const int64_t column = static_cast<int64_t>(indices[place]) - base, qc = turned(column);
-      found.note(place, column < of, column == of);
       if (qc >= q_of) return -1;
       if (qc < first) return static_cast<I>(column);
       within |= 1u << (static_cast<int>(qc - first) << lanes_log2);
@@ -177,9 +248,8 @@ struct FindLevels {
       const int leader = __ffs(static_cast<int>(longs)) - 1, holder = leader & ~(lanes - 1);
       longs &= ~(lanes == 32 ? ~0u : ((1u << lanes) - 1) << holder);
       const O from = gpu::shuffle_from(begin, leader, 32), to = gpu::shuffle_from(end, leader, 32);
-      const int64_t of = gpu::shuffle_from(row, leader, 32), q_of = first + (holder >> lanes_log2);
+      const int64_t q_of = first + (holder >> lanes_log2);
       constexpr int deep = 2 * batch;
-      Places<O> found;
       uint32_t within = 0;
       I highest = 1;
       const O entries = to - from;
@@ -188,7 +258,7 @@ struct FindLevels {
 #pragma unroll
         for (int u = 0; u < deep; ++u) {
           const O at_k = k + static_cast<O>(32 * u);
-          waits[u] = at_k < entries ? classify(nth(at_k, from, to), of, q_of, found, within) : I{-1};
+          waits[u] = at_k < entries ? classify(nth(at_k, from, to), q_of, within) : I{-1};
         }
         for (bool open = true; open;) {
           I value[deep];
@@ -210,11 +280,9 @@ struct FindLevels {
         highest = max(highest, gpu::shuffle_xor(highest, mask, 32));
         within |= gpu::shuffle_xor(within, mask, 32);
       }
-      found.join(32);
       if (holder == at) {
         mine = highest;
         inner = within;
-        places = found;
         next = count;
       }
     }
@@ -232,7 +300,7 @@ struct FindLevels {
 #pragma unroll
         for (int u = 0; u < batch; ++u) {
           const O k = next + static_cast<O>(u << lanes_log2);
-          waits[u] = k < count ? classify(nth(k, begin, end), row, q, places, inner) : I{-1};
+          waits[u] = k < count ? classify(nth(k, begin, end), q, inner) : I{-1};
           open += waits[u] >= 0;
         }
         next += static_cast<O>(batch << lanes_log2);
@@ -259,7 +327,7 @@ struct FindLevels {
         ready = gpu::shuffle_xor(static_cast<int>(ready), mask, 32) != 0 && ready;
       }
       for (uint32_t done = inner & finals; done != 0; done &= done - 1)
-        mine = max(mine, static_cast<I>(known[warp][__ffs(static_cast<int>(done)) - 1] + 1));
+        mine = max(mine, static_cast<I>(known[__ffs(static_cast<int>(done)) - 1] + 1));
       inner &= ~finals;
 
       // Runs of rows each of which waits for the one before it, whatever else of the run it needs: the highest of
@@ -278,7 +346,7 @@ struct FindLevels {
       height = static_cast<I>(height + r);
       if (final) {
         *static_cast<volatile I*>(level + row) = height;
-        known[warp][lane] = height;
+        known[lane] = height;
         mine = height;
       }
       gpu::sync32();
@@ -287,32 +355,10 @@ struct FindLevels {
       changed = now != 0;
     }
 
-    places.join(lanes);
-    const bool writes = valid && e == 0;
-    if (writes) diagonal[row] = places.code(end);
-    I highest = writes ? mine : I{0};
+    I highest = valid && e == 0 ? mine : I{0};
     for (int mask = 16; mask > 0; mask >>= 1) highest = max(highest, gpu::shuffle_xor(highest, mask, 32));
-    const uint32_t unparted = gpu::ballot32(writes && !places.parted());
-    const uint32_t missing = gpu::ballot32(writes && !places.present());
-    if (lane == 0) {
-      if (static_cast<unsigned long long>(highest) > gpu::load_fresh(&counts->highest))
-        atomicMax(&counts->highest, static_cast<unsigned long long>(highest));
-      if (unparted != 0) counts->unparted = 1;
-      if (missing != 0) {
-        const int one = lower ? __ffs(static_cast<int>(missing)) - 1 : 31 - __clz(static_cast<int>(missing));
-        const auto of = static_cast<unsigned long long>(turned(first + (one >> lanes_log2)));
-        if (of < gpu::load_fresh(&counts->missing)) atomicMin(&counts->missing, of);
-      }
-    }
-    if (ticket % sampled == 0) {
-      const O place = places.present() ? places.first_diagonal : min(places.first_right, end);
-      unsigned long long entries = !writes ? 0 : lower ? place - begin : end - place - places.present();
-      entries = gpu::subgroup_sum(entries, 32);
-      if (lane == 0) {
-        atomicAdd(&counts->entries, entries);
-        atomicAdd(&counts->entry_rows, static_cast<unsigned long long>(__popc(all)));
-      }
-    }
+    if (lane == 0 && static_cast<unsigned long long>(highest) > gpu::load_fresh(&counts->highest))
+      atomicMax(&counts->highest, static_cast<unsigned long long>(highest));
   }
 };
 
