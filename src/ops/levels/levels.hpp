@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/dispatch.hpp"
 #include "core/memory.hpp"
 #include "core/operands.hpp"
 #include "core/queue.hpp"
@@ -54,6 +55,21 @@ struct Implementation : Entry {
   /// Blocks. Call it inside Queue::run.
   std::shared_ptr<const Levels> (*find)(Queue& queue, const Desc& desc);
 };
+
+/// What implementations' find() share: f(I{}, O{}, levels) fills in what it finds.
+template <class F>
+std::shared_ptr<const Levels> find_typed(const Desc& desc, const F& f) {
+  auto levels = std::make_shared<Levels>();
+  levels->pair = desc.A.pair;
+  levels->uplo = desc.uplo;
+  levels->transposed = desc.transposed;
+  levels->rows = desc.A.rows;
+  dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
+    using P = decltype(pair);
+    f(typename P::ordinal{}, typename P::offset{}, *levels);
+  });
+  return levels;
+}
 
 /// From within plans' make(), on any device.
 inline std::shared_ptr<const Levels> find(Queue& queue, const Desc& desc) {

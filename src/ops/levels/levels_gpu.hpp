@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/dispatch.hpp"
 #include "ops/levels/levels_by_rows.hpp"
 
 namespace kkc::levels {
@@ -26,7 +25,7 @@ std::shared_ptr<const Buffer> sent(Queue& queue, const Desc& desc, const std::ve
 }
 
 template <class I, class O>
-void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
+void fill_in(Queue& queue, const Desc& desc, Levels& levels) {
   const int64_t n = desc.A.rows;
   const std::vector<O> offsets = fetched<O>(queue, desc.A.offsets, n == 0 ? 0 : n + 1);
   const std::vector<I> indices = fetched<I>(queue, desc.A.indices, desc.A.nnz);
@@ -52,16 +51,7 @@ void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
 }
 
 inline std::shared_ptr<const Levels> find(Queue& queue, const Desc& desc) {
-  auto levels = std::make_shared<Levels>();
-  levels->pair = desc.A.pair;
-  levels->uplo = desc.uplo;
-  levels->transposed = desc.transposed;
-  levels->rows = desc.A.rows;
-  dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
-    using P = decltype(pair);
-    find_typed<typename P::ordinal, typename P::offset>(queue, desc, *levels);
-  });
-  return levels;
+  return find_typed(desc, [&]<class I, class O>(I, O, Levels& levels) { fill_in<I, O>(queue, desc, levels); });
 }
 
 }  // namespace gpu_level_parts

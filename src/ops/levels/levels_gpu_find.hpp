@@ -6,7 +6,6 @@
 #include <bit>
 #include <utility>
 
-#include "core/dispatch.hpp"
 #include "device/gpu_bucket.hpp"
 #include "device/gpu_launch.hpp"
 #include "device/gpu_queue.hpp"
@@ -170,7 +169,7 @@ struct TransposedPattern {
 };
 
 template <class I, class O>
-void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
+void fill_in(Queue& queue, const Desc& desc, Levels& levels) {
   const CsrRef& A = desc.A;
   if (!desc.transposed) return find_levels<I, O>(queue, desc.memory, A, desc.uplo == Uplo::lower, levels);
   const TransposedPattern<I, O> transposed(queue, desc.memory, A);
@@ -186,16 +185,7 @@ void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
 }
 
 inline std::shared_ptr<const Levels> find(Queue& queue, const Desc& desc) {
-  auto levels = std::make_shared<Levels>();
-  levels->pair = desc.A.pair;
-  levels->uplo = desc.uplo;
-  levels->transposed = desc.transposed;
-  levels->rows = desc.A.rows;
-  dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
-    using P = decltype(pair);
-    find_typed<typename P::ordinal, typename P::offset>(queue, desc, *levels);
-  });
-  return levels;
+  return find_typed(desc, [&]<class I, class O>(I, O, Levels& levels) { fill_in<I, O>(queue, desc, levels); });
 }
 
 }  // namespace gpu_parts

@@ -1,7 +1,6 @@
 // levels, hosts.
 #pragma once
 
-#include "core/dispatch.hpp"
 #include "device/host_parallel.hpp"
 #include "ops/levels/levels_by_rows.hpp"
 
@@ -9,7 +8,7 @@ namespace kkc::levels {
 namespace host_level_parts {
 
 template <class Dev, class I, class O>
-void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
+void fill_in(Queue& queue, const Desc& desc, Levels& levels) {
   const HostPattern<I, O> A{static_cast<const O*>(desc.A.offsets), static_cast<const I*>(desc.A.indices), desc.A.rows,
                             static_cast<O>(desc.A.base)};
   const auto order = std::make_shared<const Buffer>(desc.memory, Space::host, static_cast<size_t>(A.rows) * sizeof(I));
@@ -34,16 +33,7 @@ void find_typed(Queue& queue, const Desc& desc, Levels& levels) {
 
 template <class Dev>
 std::shared_ptr<const Levels> find(Queue& queue, const Desc& desc) {
-  auto levels = std::make_shared<Levels>();
-  levels->pair = desc.A.pair;
-  levels->uplo = desc.uplo;
-  levels->transposed = desc.transposed;
-  levels->rows = desc.A.rows;
-  dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
-    using P = decltype(pair);
-    find_typed<Dev, typename P::ordinal, typename P::offset>(queue, desc, *levels);
-  });
-  return levels;
+  return find_typed(desc, [&]<class I, class O>(I, O, Levels& levels) { fill_in<Dev, I, O>(queue, desc, levels); });
 }
 
 }  // namespace host_level_parts
