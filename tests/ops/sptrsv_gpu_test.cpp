@@ -1,5 +1,5 @@
-// sptrsv, mostly on GPUs: deep chains, levels wider than a device, rows of 10^5 entries, rows of one warp that need
-// each other, zero pivots.
+// sptrsv, mostly on GPUs: deep chains, lines of grids, levels wider than a device, rows of 10^5 entries, rows of one
+// warp that need each other, zero pivots.
 #include "support/catch.hpp"
 
 #include "support/sptrsv_case.hpp"
@@ -101,6 +101,28 @@ TEST_CASE("sptrsv: levels wider than a device", "[sptrsv]") {
     run(ctx, implementation, A, KKC_OP_NONE, 1, random);
     run(ctx, implementation, A, KKC_OP_HERMITIAN, 2, random);
   });
+}
+
+TEST_CASE("sptrsv: lines of grids, and what only begins like one", "[sptrsv]") {
+  Random random(seed());
+  for (const int64_t line : {50, 101, 700})
+    for (const bool broken : {false, true}) {
+      const int64_t rows = 72000 / line * line + (broken ? line / 3 : 0);
+      std::vector<std::vector<int64_t>> left(static_cast<size_t>(rows));
+      for (int64_t row = 1; row < rows; ++row) {
+        auto& columns = left[static_cast<size_t>(row)];
+        if (row >= line) columns.push_back(row - line);
+        if (row % line != 0) columns.push_back(row - 1);
+        if (!broken || row < rows / 2) continue;
+        columns = {random_int(random, 0, row - 1), random_int(random, std::max<int64_t>(0, row - 90), row - 1)};
+        std::sort(columns.begin(), columns.end());
+        columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      }
+      const HostCsr<double> A = lower_of(random, left);
+      on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+        for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) run(ctx, implementation, A, op, 1, random);
+      });
+    }
 }
 
 TEST_CASE("sptrsv: rows of 10^5 entries", "[sptrsv]") {
