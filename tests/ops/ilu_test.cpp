@@ -308,7 +308,7 @@ TEMPLATE_TEST_CASE("ilu, ic: factors go to solves as they are, and solves share 
       }
       // On GPUs another plan for the same triangle takes over the levels that one which is still there has found.
       const Plan again = solve_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, unit, F, x);
-      if (is_gpu(visit.device) && info_of_plan(lower).find("\"rows_a_level\"") != std::string::npos)
+      if (is_gpu(visit.device) && info_of_plan(lower).find("\"rows_per_level\"") != std::string::npos)
         CHECK_THAT(info_of_plan(again), ContainsSubstring(R"("levels_taken_over":1)"));
     }
 }

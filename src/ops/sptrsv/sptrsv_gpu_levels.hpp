@@ -58,7 +58,7 @@ class LevelsKernel final : public Kernel {
   void describe(Info& info) const override {
     const Levels& levels = triangle_.levels();
     info.add("levels", levels.count);
-    info.add("rows_a_level",
+    info.add("rows_per_level",
              static_cast<double>(levels.rows) / static_cast<double>(std::max<int64_t>(1, levels.count)));
     info.add("launches", static_cast<int64_t>(launches_.size()));
     info.add("lanes_a_row", int64_t{1} << lanes_.log2());

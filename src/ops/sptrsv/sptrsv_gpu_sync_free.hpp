@@ -204,7 +204,7 @@ class SyncFreeKernel final : public Kernel {
     for (const SyncFreeRun& run : runs_)
       if (run.chain) chained += run.end - run.first;
     info.add("levels", levels.count);
-    info.add("rows_a_level", static_cast<double>(rows_) / static_cast<double>(std::max<int64_t>(1, levels.count)));
+    info.add("rows_per_level", static_cast<double>(rows_) / static_cast<double>(std::max<int64_t>(1, levels.count)));
     info.add("launches", static_cast<int64_t>(runs_.size()));
     info.add("chained_rows", chained);
     info.add("segments", segments_.count());
