@@ -132,9 +132,7 @@ class ProgramsKernel final : public Kernel {
     Buffer device_starts(desc.memory, Space::device, starts.size() * sizeof(LevelStart));
     queue.copy(device_starts.data(), starts.data(), device_starts.bytes());
     records_ = Buffer(desc.memory, Space::device, static_cast<size_t>(groups_ * each) * sizeof(ProgramRow<I, O>));
-    bool gated = false;
-    if (programs_->lanes > 0) with_short([&]<class Functor>(Functor) { gated = Functor::gated; });
-    if (gated && widest * levels_->count <= uneven_levels * rows_)
+    if (programs_->lanes > 0 && widest * levels_->count <= uneven_levels * rows_)
       gates_ = Buffer(desc.memory, Space::device, static_cast<size_t>(groups_) * sizeof(O));
     Buffer ticket(desc.memory, Space::device, ticket_bytes);
     const auto words = static_cast<int64_t>(records_.bytes() / sizeof(uint32_t));

@@ -91,8 +91,7 @@ template <class E, Form form, class I, class O, int lanes_log2>
 struct FactorShortRows : ProgramFactors<E, I, O> {
   static constexpr int threads = 128, lanes = 1 << lanes_log2, each = 32 / lanes;
   static constexpr int chunk = short_chunk(lanes);
-  static constexpr bool gated = lanes == 8;  // fewer rows a warp gain nothing by it
-  const O* gates;                            // or null
+  const O* gates;  // or null
 
   __device__ void operator()() const {
     __shared__ unsigned turn;
@@ -110,7 +109,7 @@ struct FactorShortRows : ProgramFactors<E, I, O> {
     if (t < count) w = this->template value<form>(static_cast<O>(record.first + t), t == middle);
     int most = middle;  // of the warp's rows
     for (int mask = lanes; mask < 32; mask <<= 1) most = max(most, gpu::shuffle_xor(most, mask, 32));
-    if constexpr (gated) wait_at_gate(group);
+    wait_at_gate(group);
 
     Pivot<E> pivot{{}, {}, true};
     bool lacks_pivot = t < middle;
