@@ -135,17 +135,15 @@ class SyncFreeKernel final : public Kernel {
       gpu::prepare<Chain>(queue);
     }
     if (others && by_records_) {
-      if (variant_.segmented) records_ = std::move(segments_.records());
-      with_row_kernel<T, I, O>(variant_, [&]<class Rows>(Rows) {
-        using Entry = typename Rows::Entry;
-        if (!variant_.segmented) {
-          records_ = device_array<Entry>(desc, rows_);
-          gpu::launch_over(
-              queue, rows_,
-              SetRecords<T, I, O, Entry>{triangle_.template with_values<T>(desc.A), order, records_.as<Entry>()});
-        }
-        gpu::prepare<Rows>(queue);
-      });
+      if (variant_.segmented) {
+        records_ = std::move(segments_.records());
+      } else {
+        records_ = device_array<Record<I, O>>(desc, rows_);
+        gpu::launch_over(
+            queue, rows_,
+            SetRecords<T, I, O>{triangle_.template with_values<T>(desc.A), order, records_.as<Record<I, O>>()});
+      }
+      with_row_kernel<T, I, O>(variant_, [&]<class Rows>(Rows) { gpu::prepare<Rows>(queue); });
     }
     gpu::prepare<Fill>(queue);
     if (others && !by_records_) gpu::prepare<Wide>(queue);
@@ -174,7 +172,7 @@ class SyncFreeKernel final : public Kernel {
         with_row_kernel<T, I, O>(variant_, [&]<class Rows>(Rows rows) {
           rows.A = solver.A;
           rows.operands = solver.operands;
-          rows.records = records_.as<typename Rows::Entry>();
+          rows.records = records_.as<Record<I, O>>();
           rows.work = solver.work;
           rows.zeros = solver.zeros;
           rows.gates = variant_.gated ? gates : nullptr;

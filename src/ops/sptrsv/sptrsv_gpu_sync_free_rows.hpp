@@ -14,47 +14,22 @@ struct alignas(16) Record {
   O from, count, diagonal;  // from: the entry farthest from the diagonal
 };
 
-/// The same of a row that is likely to be short, with its first columns, counted from 0: they need no second load.
-template <class I, class O>
-struct alignas(16) ShortRecord {
-  static constexpr int held = 4;
-  I row;
-  O from, count;
-  I columns[held];
-};
-
 template <class T, class I, class O>
 __device__ inline Record<I, O> record_of(const Triangle<T, I, O>& A, I row) {
   const Span<O> span = span_of(A, row);
   return {row, A.lower ? span.from : static_cast<O>(span.to - 1), static_cast<O>(span.to - span.from), span.diagonal};
 }
-template <class T, class I, class O>
-__device__ inline void set_record(const Triangle<T, I, O>& A, I row, Record<I, O>& record) {
-  record = record_of(A, row);
-}
-template <class T, class I, class O>
-__device__ inline void set_record(const Triangle<T, I, O>& A, I row, ShortRecord<I, O>& record) {
-  const Record<I, O> found = record_of(A, row);
-  record = {found.row, found.from, found.count, {}};
-#pragma unroll
-  for (int k = 0; k < record.held; ++k)
-    if (k < found.count)
-      record.columns[k] = A.indices[A.lower ? found.from + k : found.from - k] - static_cast<I>(A.base);
-}
 
-template <class T, class I, class O, class Entry>
+template <class T, class I, class O>
 struct SetRecords {
   static constexpr int threads = 256;
   Triangle<T, I, O> A;
   const I* order;
-  Entry* records;
+  Record<I, O>* records;
 
   __device__ void operator()() const {
     const int64_t p = int64_t{blockIdx.x} * threads + threadIdx.x;
-    if (p >= A.rows) return;
-    Entry record;
-    set_record(A, order[p], record);
-    records[p] = record;
+    if (p < A.rows) records[p] = record_of(A, order[p]);
   }
 };
 
@@ -64,12 +39,10 @@ struct SetRecords {
 template <class T, class I, class O, int lanes_log2, int batch, bool segmented = false>
 struct SolveRows {
   static constexpr int threads = 128, warps = threads / 32, lanes = 1 << lanes_log2, each = 32 >> lanes_log2;
-  static constexpr bool short_rows = !segmented && batch == 1 && sizeof(I) == 4;
-  using Entry = std::conditional_t<short_rows, ShortRecord<I, O>, Record<I, O>>;
   static constexpr int blocks_per_sm = sizeof(T) > 8 || sizeof(O) > 4 ? 8 : batch > 2 ? 10 : 12;
   Triangle<T, I, O> A;  // parted
   Operands<T> operands;
-  const Entry* records;
+  const Record<I, O>* records;
   T* work;  // [rows], then [segments], ones at first
   gpu::Zeros* zeros;
   const I* gates;  // or null
@@ -87,15 +60,7 @@ struct SolveRows {
     const bool valid = position < end_position, writes = valid && e == 0;
     const T alpha = operands.alpha.get();
     const bool trivial = gpu::is_zero(alpha);  // reads nothing, and waits for nothing
-    const Entry* const at = records + (valid ? position : first);
-    Record<I, O> record{};
-    I early = 0;  // column
-    if constexpr (short_rows) {
-      if (valid) record = {at->row, at->from, at->count, 0};
-      early = at->columns[e];
-    } else if (valid) {
-      record = *at;
-    }
+    const Record<I, O> record = valid ? records[position] : Record<I, O>{};
     const I gate = gates != nullptr && !trivial ? gates[group] : I{-1};
     const bool joins = segmented && record.count < 0;  // segments' sums
     const bool segment = segmented && record.row >= A.rows;
@@ -116,8 +81,7 @@ struct SolveRows {
             values[u] = one<T>();
           } else {
             const O place = A.lower ? static_cast<O>(record.from + next) : static_cast<O>(record.from - next);
-            columns[u] =
-                short_rows && next == e ? early : gpu::load_constant(A.indices + place) - static_cast<I>(A.base);
+            columns[u] = gpu::load_constant(A.indices + place) - static_cast<I>(A.base);
             values[u] = A.value(place);
           }
           have = u + 1;
@@ -131,8 +95,6 @@ struct SolveRows {
     if (writes && !trivial && !segment) {
       right = gpu::multiply(alpha, operands.b[record.row * operands.b_row]);
       if (!A.unit) {
-        // Beside the row's entries.
-        if (short_rows) record.diagonal = A.lower ? record.from + record.count : record.from - record.count;
         const T diagonal = A.value(record.diagonal);
         zero = gpu::is_zero(diagonal);
         inverse = reciprocal(diagonal);
