@@ -156,7 +156,8 @@ class EntryParser {
   }
 
  private:
-  // A line is blank, or one entry. All lines end in '\n', which ends every number too.
+  // A line is blank, or one entry. All lines end in '\n', which ends every number too. Blocks behind the first surplus
+  // line may be read before the thread that has that line refuses it.
   void parse_coordinates(const TextBlock& block) const {
     const char* p = block.text.data();
     const char* const end = p + block.size;
@@ -164,7 +165,7 @@ class EntryParser {
     for (int64_t line = block.line; p != end; ++line, ++p) {
       p = skip_blanks(p);
       if (*p == '\n') continue;
-      if (k == h_.entries) fail_surplus(line);
+      if (k >= h_.entries) fail_surplus(line);
       int64_t i = 0, j = 0;
       p = index(p, h_.rows, "row", line, i);
       p = index(skip_blanks(p), h_.cols, "column", line, j);
@@ -185,7 +186,7 @@ class EntryParser {
     for (int64_t line = block.line; p != end; ++line, ++p) {
       p = skip_blanks(p);
       if (*p == '\n') continue;
-      if (k == h_.entries) fail_surplus(line);
+      if (k >= h_.entries) fail_surplus(line);
       P v{};
       p = line_end(value(p, end, line, v), line);
       if (h_.symmetry != MarketSymmetry::general) check_symmetry(i, j, v, line);
@@ -196,7 +197,8 @@ class EntryParser {
 
   const char* index(const char* p, int64_t most, const char* what, int64_t line, int64_t& value) const {
     const char* const stop = parse_count(p, value);
-    if (stop == nullptr || (*stop > ' ' || *stop < 0)) fail_word(p, line, cat(what, " index"), "a whole number");
+    if (stop == nullptr || (*stop > ' ' || *stop < 0))
+      fail_word(p, line, cat(what, " index"), cat("a whole number from 1 to ", most));
     if (value < 1 || value > most) [[unlikely]]
       reader_.fail_at(line, cat(what, " index is ", value, ", expected 1 to ", most));
     --value;

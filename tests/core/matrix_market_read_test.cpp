@@ -237,6 +237,7 @@ TEST_CASE("matrix_read: lying files are refused with file and line") {
   refused(real + "2 2 1\n1\n", "line 3: column index is missing");
   refused(real + "2 2 1\n1 1 1 1\n", "line 3: after the entry there is \"1\"");
   refused(real + "2 2 1\n1.0 1 1\n", "line 3: row index is \"1.0\"");
+  refused(real + "2 3 1\n1 -1 1\n", "line 3: column index is \"-1\", expected a whole number from 1 to 3");
   refused(real + "2 2 1\n1 -1 1\n", "line 3: column index is \"-1\"");
   refused(real + "2 2 1\n0 1 1\n", "line 3: row index is 0, expected 1 to 2");
   refused(real + "2 2 1\n1 3 1\n", "line 3: column index is 3, expected 1 to 2");
@@ -309,6 +310,10 @@ TEST_CASE("matrix_read: large files, taken by several threads") {
   // A second mistake behind the first is not the one to be told.
   broken.replace(broken.find('\n', broken.size() * 7 / 8) + 1, 1, "y");
   const std::string bad = dir.file("broken.mtx", broken);
+  // One thread comes to the first surplus entry while others are at entries further behind.
+  std::string surplus = text;
+  surplus.replace(surplus.find("300000"), 6, "30000");
+  const std::string lying = dir.file("surplus.mtx", surplus);
   for (const kkc_device_t device : devices())
     for (const int threads : {1, 2, 3, 8}) {
       if (device != KKC_DEVICE_OPENMP && threads > 1) continue;
@@ -323,6 +328,10 @@ TEST_CASE("matrix_read: large files, taken by several threads") {
       CHECK(kkc_matrix_read(ctx, bad.c_str(), KKC_INDEX_32_32, KKC_TYPE_F64, A.out()) == KKC_STATUS_PARSE);
       INFO(kkc_last_error());
       CHECK(std::string(kkc_last_error()).find("broken.mtx line " + std::to_string(line) + ": row index is \"x") !=
+            std::string::npos);
+      CHECK(kkc_matrix_read(ctx, lying.c_str(), KKC_INDEX_32_32, KKC_TYPE_F64, A.out()) == KKC_STATUS_PARSE);
+      INFO(kkc_last_error());
+      CHECK(std::string(kkc_last_error()).find("line 30034: a further entry, after the 30000 that line 3 announces") !=
             std::string::npos);
     }
 }
