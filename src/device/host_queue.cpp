@@ -179,7 +179,7 @@ void HostQueue::deallocate(Space, void* data, size_t bytes) noexcept {
 void HostQueue::copy(void* destination, const void* source, size_t bytes) { std::memcpy(destination, source, bytes); }
 
 void HostQueue::set_stream(void*) {
-  fail(KKC_STATUS_NOT_SUPPORTED, "ctx is a ", name(device()), " context, which has no streams; expected a GPU context");
+  fail(KKC_STATUS_NOT_SUPPORTED, "ctx is of device ", name(device()), ", which has no streams; expected a GPU context");
 }
 
 void HostQueue::describe(Info& info) const {

@@ -11,6 +11,8 @@ namespace kkc {
 /// Holds one execution-space instance, hence one mutex, for each context: contexts do not wait for one another.
 class OpenMPQueue final : public HostQueue {
  public:
+  /// Of at most `threads` threads: no more than the run-time's limit, above which teams would be smaller than asked
+  /// for.
   explicit OpenMPQueue(int threads);
   ~OpenMPQueue() override;
   Device device() const override { return Device::openmp; }
@@ -19,6 +21,7 @@ class OpenMPQueue final : public HostQueue {
   const Kokkos::OpenMP& space() const { return *space_; }
 
  private:
+  void enter(Thunk thunk, void* argument, Failure&) const override;
   int threads_;
   std::unique_ptr<Kokkos::OpenMP> space_;
 };
