@@ -100,6 +100,9 @@ void tuning_from_json(Context& context, const char* text) {
     const Json json = Json::parse(text);
     require(json.is_object() && json.value("kkc_tuning", 0) == 1, KKC_STATUS_PARSE,
             "json is not a kkc tuning record, expected an object with \"kkc_tuning\": 1");
+    require(json.at("choices").is_array(), KKC_STATUS_PARSE,
+            "json is not a kkc tuning record: \"choices\" is of JSON type ", json.at("choices").type_name(),
+            ", expected an array");
     for (const auto& choice : json.at("choices"))
       taken[choice.at("case").get<std::string>()] = choice.at("implementation").get<std::string>();
   } catch (const Json::exception& e) {

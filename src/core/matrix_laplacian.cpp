@@ -1,5 +1,7 @@
 #include "matrix_laplacian.hpp"
 
+#include <cmath>
+
 #include "dispatch.hpp"
 #include "matrix_coordinates.hpp"
 #include "matrix_parallel.hpp"
@@ -38,6 +40,7 @@ HostCsr with_diagonal(const CsrRef& a, Mirror mirror, const std::shared_ptr<cons
 HostCsr matrix_laplacian(const CsrRef& a, double shift, const std::shared_ptr<const Memory>& memory) {
   require(a.rows == a.cols, KKC_STATUS_SIZE_MISMATCH, "A has ", a.rows, " rows and ", a.cols,
           " columns, expected a square matrix");
+  require(std::isfinite(shift), KKC_STATUS_INVALID_ARGUMENT, "shift is ", shift, ", expected a finite number");
   const bool symmetric = (validate_matrix(a, memory) & KKC_MATRIX_SYMMETRIC_PATTERN) != 0;
   HostCsr out;
   dispatch(a.scalar == Scalar::none ? Scalar::f64 : a.scalar, a.pair, [&](auto s, auto p) {

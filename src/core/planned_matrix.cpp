@@ -7,6 +7,16 @@ PlannedMatrix::PlannedMatrix(Queue& queue, const CsrRef& A, bool checked)
   ref_.offsets = ref_.indices = ref_.values = nullptr;
 }
 
+namespace {
+
+std::string shape_of(const DenseRef& view) {
+  std::string text = view.rank == 0 ? "rank 0" : "";
+  for (int i = 0; i < view.rank; ++i) text += cat(i == 0 ? "" : " x ", view.extents[i]);
+  return text;
+}
+
+}  // namespace
+
 // On the path of every execute: sentences are made only when they are needed.
 void PlannedMatrix::check(const Matrix& A, Queue& queue, const char* argument) const {
   const CsrRef& is = A.ref();
@@ -30,7 +40,8 @@ void require_as_planned(const View& view, const DenseRef& planned, Queue& queue,
   const DenseRef& is = view.ref();
   bool same = is.rank == planned.rank;
   for (int i = 0; same && i < is.rank; ++i) same = is.extents[i] == planned.extents[i];
-  if (!same) fail(KKC_STATUS_SIZE_MISMATCH, argument, " is ", view.shape(), ", expected the shape planned");
+  if (!same)
+    fail(KKC_STATUS_SIZE_MISMATCH, argument, " is ", view.shape(), ", expected ", shape_of(planned), ", as planned");
   if (is.scalar != planned.scalar)
     fail(KKC_STATUS_TYPE_MISMATCH, argument, " holds ", name(is.scalar), ", expected ", name(planned.scalar),
          ", as planned");

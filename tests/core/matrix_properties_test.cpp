@@ -1,4 +1,5 @@
 // kkc_matrix_validate, kkc_matrix_info and kkc_matrix_laplacian, against what comparing all pairs of entries says.
+#include <limits>
 #include <map>
 #include <set>
 
@@ -289,5 +290,9 @@ TEST_CASE("matrix_laplacian: degrees, mirrored edges and shift") {
     ok(kkc_matrix_generate(ctx, "rand", Options("{\"rows\": 3, \"cols\": 4}"), KKC_INDEX_32_32, KKC_TYPE_F64,
                            wide.out()));
     CHECK(kkc_matrix_laplacian(ctx, wide, 1, L.out()) == KKC_STATUS_SIZE_MISMATCH);
+    for (const double shift : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
+      CHECK(kkc_matrix_laplacian(ctx, pattern, shift, L.out()) == KKC_STATUS_INVALID_ARGUMENT);
+      CHECK_THAT(kkc_last_error(), ContainsSubstring("shift is "));
+    }
   }
 }

@@ -140,6 +140,7 @@ TEST_CASE("spmv: executes refuse what differs from the plan, and overlap", "[spm
     const Fixture f(device);
     CHECK(f.execute_with(f.x4, f.y6) == KKC_STATUS_SUCCESS);
     CHECK(f.execute_with(wrap(f.ctx, f.x.data(), {5}), f.y6) == KKC_STATUS_SIZE_MISMATCH);
+    CHECK(kkc_last_error() == std::string("x is 5, expected 4, as planned"));
     CHECK(f.execute_with(f.x4, wrap(f.ctx, f.y.data(), {6, 1})) == KKC_STATUS_SIZE_MISMATCH);
     CHECK(f.execute_with(f.x4, wrap(f.ctx, f.y.data(), {6}, KKC_LAYOUT_STRIDED, {2})) == KKC_STATUS_SIZE_MISMATCH);
     CHECK(f.execute_with(f.x4, wrap(f.ctx, f.x.data(), {6})) == KKC_STATUS_INVALID_ARGUMENT);
@@ -240,6 +241,8 @@ TEST_CASE("spmv: measured choices can be exported and imported", "[spmv]") {
     ok(kkc_tuning_import(second, exported.c_str()));
     CHECK(contains(info_of(measured_plan(second, b)), "measured before"));
     CHECK(kkc_tuning_import(second, "{") == KKC_STATUS_PARSE);
+    CHECK(kkc_tuning_import(second, R"({"kkc_tuning": 1, "choices": {}})") == KKC_STATUS_PARSE);
+    CHECK_THAT(kkc_last_error(), ContainsSubstring("\"choices\" is of JSON type object, expected an array"));
   }
 }
 
