@@ -466,3 +466,68 @@ def test_out_of_memory_is_a_failure():
         assert error.name == "KKC_STATUS_OUT_OF_MEMORY"
     else:
         pytest.fail("an allocator without memory was not noticed")
+
+
+# ---- what would go wrong without a word ----
+
+def test_only_compressed_rows_are_taken_as_rows(host):
+    sparse = pytest.importorskip("scipy.sparse")
+    S = sparse.csr_matrix(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    assert (host.csr(S) @ np.ones(2) == [3, 3]).all()
+    for other in (S.tocsc(), S.tocoo(), S.tobsr(), S.toarray()):
+        for take in (host.csr, host.csr_copy):
+            with pytest.raises(TypeError, match="expected csr"):
+                take(other)
+
+
+def test_product_after_set_arrays_is_of_the_new_pattern(ctx):
+    if not ctx.on_host:
+        pytest.skip("arrays of the host")
+    n = 3000
+    generator = np.random.default_rng(1)
+    lengths = generator.integers(0, 12, n)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype("int32")
+    nnz = int(offsets[-1])
+    columns = generator.integers(0, n, nnz, "int32")
+    A = ctx.csr(row_offsets=offsets, col_indices=columns, values=np.ones(nnz), shape=(n, n))
+    assert (A @ np.ones(n) == lengths).all()
+    last = np.zeros(n + 1, "int32")
+    last[-1] = nnz
+    A.set_arrays(last, columns, np.ones(nnz))
+    y = A @ np.ones(n)
+    assert y[-1] == nnz and (y[:-1] == 0).all()
+
+
+def test_numbers_of_other_types_as_options(host):
+    from decimal import Decimal
+    A = host.csr_copy(row_offsets=np.array([0, 1], "int32"), col_indices=np.zeros(1, "int32"), values=np.ones(1), shape=(1, 1))
+    for shift in (0.5, np.float32(0.5), np.float64(0.5), np.float16(0.5), Decimal("0.5")):
+        assert host.ilu_plan(A, shift=shift).execute(A).arrays()[2][0] == 1.5
+    for level in (1, np.int32(1), np.uint8(1), True, np.bool_(True)):
+        assert host.ilu_plan(A, level=level).info["level"] == 1
+    for nothing in (None, b"reference", [1]):
+        with pytest.raises(TypeError, match="option implementation"):
+            host.spmv_plan(A, implementation=nothing)
+
+
+def test_numbers_that_an_integer_view_does_not_hold(host):
+    for dtype, number in (("uint8", 300), ("uint8", -1), ("int32", 2**40), ("int32", 1.7), ("int64", 2**63)):
+        a = np.zeros(2, dtype)
+        with pytest.raises(ValueError, match="does not hold"):
+            host.fill(number, a)
+        assert (a == 0).all()
+    assert (host.fill(3.0, np.zeros(2, "int32")) == 3).all()
+
+
+def test_coefficient_is_one_number(host):
+    x = np.ones(3)
+    assert (host.axpby(np.array(2.0), x, 0, x.copy()) == 2).all()
+    with pytest.raises(ValueError, match="2 elements"):
+        host.axpby(np.array([2.0, 3.0]), x, 0, x.copy())
+
+
+def test_read_only_memory_stays_read_only(host):
+    view = host.view(np.broadcast_to(1.0, 6))
+    for part in (view, view.sub([1], [2]), view.retain()):
+        assert not part.numpy().flags.writeable
+    assert host.view(np.ones(2)).numpy().flags.writeable

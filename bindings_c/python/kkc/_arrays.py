@@ -148,7 +148,12 @@ def number(value: Any, scalar: int) -> Any:
     if scalar in _PART:
         value = complex(value)
         return (_PART[scalar] * 2)(value.real, value.imag)
-    return _REAL[scalar](int(value) if scalar in (c.KKC_TYPE_U8, c.KKC_TYPE_I32, c.KKC_TYPE_I64) else value)
+    if scalar not in (c.KKC_TYPE_U8, c.KKC_TYPE_I32, c.KKC_TYPE_I64):
+        return _REAL[scalar](value)
+    whole = _REAL[scalar](int(value))
+    if whole.value != value:  # ctypes cuts off what does not fit
+        raise ValueError(f"the number is {value!r}, which type {NAMES[scalar]} does not hold")
+    return whole
 
 
 def values_of(buffer: Any, scalar: int) -> list[Any]:

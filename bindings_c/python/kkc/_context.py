@@ -98,7 +98,7 @@ class Context(MatrixOperations, Solvers):
         handle = ctypes.c_void_p()
         call("kkc_view_wrap_const" if info.readonly else "kkc_view_wrap", self, info.scalar, len(info.shape),
              int64s(info.shape), layout, strides, info.space, info.address if info.size else None, ctypes.byref(handle))
-        return View(self, handle, info.owner)
+        return View(self, handle, info.owner, info.readonly)
 
     def empty(self, shape: int | Sequence[int], dtype: Any = "f64", layout: str | int = "right",
               space: str | int | None = None) -> View:
@@ -145,6 +145,9 @@ class Context(MatrixOperations, Solvers):
     def _csr(self, function: str, matrix: Any, row_offsets: Any, col_indices: Any, values: Any, shape: Any,
              base: int) -> Matrix:
         if matrix is not None:
+            kind = getattr(matrix, "format", "csr" if hasattr(matrix, "indptr") else type(matrix).__name__)
+            if kind != "csr":  # CSC shows the same names, and would be taken for its transpose
+                raise TypeError(f"the matrix is of format {kind}, expected csr (SciPy and CuPy: matrix.tocsr())")
             row_offsets, col_indices, values, shape = matrix.indptr, matrix.indices, matrix.data, matrix.shape
         copied = function == "kkc_csr_create_copy"
         arrays = self._csr_arrays(row_offsets, col_indices, values, copied)
@@ -191,6 +194,8 @@ class Context(MatrixOperations, Solvers):
                 info = value.info if isinstance(value, View) else describe(value)
                 if info.scalar != scalar:
                     raise TypeError("the coefficient's type is not that of the operands")
+                if info.size != 1:
+                    raise ValueError(f"the coefficient has {info.size} elements, expected one")
                 return ctypes.c_void_p(info.address)
             return ctypes.c_void_p(value) if self._device_scalars else ctypes.byref(number(value, scalar))
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import numbers
 import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence, Union
 
@@ -44,7 +45,7 @@ class Handle:
         self.value, self._destroy, self._owners = value, destroy, owners
 
     def __del__(self) -> None:
-        if self.value:
+        if getattr(self, "value", None):  # a copy that could not be made has none
             self._destroy(self.value)
 
 
@@ -89,12 +90,14 @@ class Options(Object):
         self._own(handle)
         for key, value in values.items():
             name = key.encode()
-            if isinstance(value, float):
-                call("kkc_options_set_real", handle, name, value)
-            elif isinstance(value, str):
+            if isinstance(value, str):
                 call("kkc_options_set_text", handle, name, value.encode())
-            else:
+            elif isinstance(value, numbers.Integral) or type(value).__name__ in ("bool", "bool_"):  # NumPy's is no Integral
                 call("kkc_options_set_int", handle, name, int(value))
+            elif hasattr(value, "__float__"):  # Real of any library, e.g. numpy.float32, Decimal
+                call("kkc_options_set_real", handle, name, float(value))
+            else:
+                raise TypeError(f"option {key} is {value!r}, expected a number, True, False or text")
 
 
 def options_of(values: Mapping[str, OptionValue]) -> Options | None:
@@ -135,8 +138,9 @@ class View(Object):
 
     _kind = "view"
 
-    def __init__(self, context: Context, handle: ctypes.c_void_p, owners: Any = None):
+    def __init__(self, context: Context, handle: ctypes.c_void_p, owners: Any = None, readonly: bool = False):
         self.context = context
+        self.readonly = readonly
         self._own(handle, owners)
 
     @property
@@ -146,7 +150,7 @@ class View(Object):
         extents, strides, data = (ctypes.c_int64 * 8)(), (ctypes.c_int64 * 8)(), ctypes.c_void_p()
         call("kkc_view_get", self, scalar, rank, extents, strides, layout, space, data)
         return ArrayInfo(data.value or 0, scalar.value, tuple(extents[:rank.value]), tuple(strides[:rank.value]), space.value,
-                         False, self._handle)
+                         self.readonly, self._handle)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -183,7 +187,7 @@ class View(Object):
             raise ValueError(f"begins and counts need {rank} entries")
         handle = ctypes.c_void_p()
         call("kkc_view_sub", self, int64s(begins), int64s(counts), ctypes.byref(handle))
-        return View(self.context, handle, self._handle)
+        return View(self.context, handle, self._handle, self.readonly)
 
     def mirror(self, space: str | int = "host") -> View:
         """A new view of the same type, shape and order; its elements are not copied."""
@@ -195,7 +199,7 @@ class View(Object):
         """A second handle on the same memory and shape."""
         handle = ctypes.c_void_p()
         call("kkc_view_retain", self, ctypes.byref(handle))
-        return View(self.context, handle, self._handle)
+        return View(self.context, handle, self._handle, self.readonly)
 
     def set_pointer(self, address: int) -> None:
         """Lets a wrapped view point elsewhere, same shape."""
@@ -279,6 +283,7 @@ class Matrix(Object):
         call("kkc_csr_set_pointers", self, *infos.addresses)
         assert self._handle is not None
         self._handle._owners = infos
+        self._plans.clear()  # the pattern may be another
 
     def copy(self, context: Context | None = None) -> Matrix:
         """A copy, on another context's device if one is given."""
