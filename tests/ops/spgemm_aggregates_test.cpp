@@ -203,6 +203,40 @@ TEST_CASE("spgemm: more kinds of rows than are kept once", "[spgemm]") {
   }
 }
 
+TEST_CASE("spgemm: rows of aggregates that are made eight at once have the bits of rows by themselves", "[spgemm]") {
+  using T = double;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    for (const int64_t unknowns : {1, 2, 3, 5})
+      for (const int64_t reach : {0, 1, 3, 4, 7, 13}) {
+        const auto A = coupled_points(random, 400, unknowns, reach);
+        const auto B = point_aggregates(random, 400, unknowns, 5);
+        SpgemmCase<T> c;
+        c.implementation = "host_aggregates";
+        c.alpha = random_value<T>(random);
+        INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << unknowns << " unknowns, reach "
+                     << reach);
+        const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+        REQUIRE(wrong);
+        REQUIRE(*wrong == "");
+        const DeviceCsr<T> a(ctx, A, c.pair, 0), b(ctx, B, c.pair, 1);
+        Plan plan;
+        ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, nullptr, c.pair, Options(c.options()), plan.out()));
+        const OutputMatrix<T> C(ctx, c, plan, A.rows, B.cols);
+        int64_t nnz = 0;
+        ok(kkc_plan_output_nnz(plan, &nnz));
+        std::vector<std::vector<T>> results;
+        for (const T beta : {T(0), T(1)}) {  // only rows by themselves add to old values
+          C.set(std::vector<T>(static_cast<size_t>(nnz), T(0)));
+          ok(kkc_spgemm_execute(plan, &c.alpha, a, b, &beta, C));
+          results.push_back(download<T>(ctx, C).values);
+        }
+        CHECK(results[0] == results[1]);
+      }
+  }
+}
+
 TEST_CASE("spgemm: aggregates of a grid, whose results leave the caches, give what other ways to multiply give",
           "[spgemm]") {
   using T = double;

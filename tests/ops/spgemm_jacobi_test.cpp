@@ -202,6 +202,24 @@ TEST_CASE("spgemm_jacobi: aggregates of one to thousands of rows", "[spgemm_jaco
   });
 }
 
+TEST_CASE("spgemm_jacobi: aggregates of points with several unknowns", "[spgemm_jacobi]") {
+  const auto seed = std::random_device{}();
+  Random random(seed);
+  for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
+    const Context ctx(device);
+    for (const int64_t unknowns : {1, 2, 3})
+      for (const int64_t reach : {0, 1, 3, 9})
+        for (const bool given : {true, false}) {
+          const auto A = coupled_points<T>(random, 300, unknowns, reach),
+                     B = point_aggregates<T>(random, 300, unknowns, 4);
+          const std::string implementation = is_gpu(device) ? "gpu_aggregates" : "host_aggregates";
+          const JacobiCase<T> c{implementation, pair, pair, static_cast<int32_t>(random() % 2), given, false};
+          INFO("seed " << seed << ", " << unknowns << " unknowns, reach " << reach << ", D^-1 given " << given);
+          CHECK(wrong(ctx, c, A, B, random) == "");
+        }
+  });
+}
+
 TEST_CASE("spgemm_jacobi: a zero diagonal is a zero pivot of its row", "[spgemm_jacobi]") {
   for (const kkc_device_t device : devices()) {
     if (!supported(device, "spgemm_jacobi", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
@@ -270,7 +288,8 @@ TEST_CASE("spgemm_jacobi: bad operands are refused with a sentence", "[spgemm_ja
     CHECK(plan_of(good, single) == KKC_STATUS_TYPE_MISMATCH);
     CHECK(plan_of(good, good, "{}", KKC_INDEX_64_64) == KKC_STATUS_TYPE_MISMATCH);
     CHECK(plan_of(good, good, R"({"omega": 1})") == KKC_STATUS_UNKNOWN_OPTION);
-    CHECK(plan_of(good, good, R"({"product": "fastest"})") == KKC_STATUS_NOT_SUPPORTED);
+    CHECK(plan_of(good, good, R"({"product": "fastest"})") == KKC_STATUS_UNKNOWN_OPTION);
+    CHECK_THAT(kkc_last_error(), ContainsSubstring("\"product\" is \"fastest\", expected one of "));
     for (const std::string& implementation : implementations(device)) {
       INFO(implementation);
       CHECK(plan_of(hole, unit, "{\"implementation\": \"" + implementation + "\"}") == KKC_STATUS_INVALID_ARGUMENT);

@@ -1,6 +1,7 @@
 // One sparse product through kkc.h: plan, C's pattern, execute, and what loops over the host's copies give.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -224,6 +225,35 @@ std::optional<std::string> run_case(const Context& ctx, const SpgemmCase<T>& c, 
     if (bits != nullptr) *bits = result.values;
   }
   return std::string();
+}
+
+/// Points in a row, each coupled to those up to `reach` away, with all pairs of `unknowns` unknowns a point.
+template <class T = double>
+HostCsr<T> coupled_points(Random& random, int64_t points, int64_t unknowns, int64_t reach) {
+  HostCsr<T> A;
+  A.rows = A.cols = points * unknowns;
+  for (int64_t row = 0; row < A.rows; ++row) {
+    const int64_t point = row / unknowns, first = std::max<int64_t>(0, point - reach),
+                  last = std::min(points, point + reach + 1);
+    for (int64_t j = first * unknowns; j < last * unknowns; ++j) A.indices.push_back(j);
+    A.offsets.push_back(A.nnz());
+  }
+  A.values = random_vector<T>(random, A.indices.size());
+  return A;
+}
+
+/// A column for each `size` points in a row, which all their unknowns share.
+template <class T = double>
+HostCsr<T> point_aggregates(Random& random, int64_t points, int64_t unknowns, int64_t size) {
+  HostCsr<T> P;
+  P.rows = points * unknowns;
+  P.cols = (points + size - 1) / size;
+  for (int64_t row = 0; row < P.rows; ++row) {
+    P.indices.push_back(row / unknowns / size);
+    P.offsets.push_back(P.nnz());
+  }
+  P.values = random_vector<T>(random, P.indices.size());
+  return P;
 }
 
 }  // namespace kkc_test

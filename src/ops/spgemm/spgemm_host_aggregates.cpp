@@ -40,20 +40,28 @@ class AggregatesKernel final : public Kernel {
     const auto* const b = static_cast<const E*>(args.B.values);
     const E alpha = factor<E>(args.alpha).get(), beta = factor<E>(args.beta).get();
     const bool scales_only = alpha == E{};
-    rows_.run(queue, args.A, output, static_cast<E*>(args.C),
-              [=](int64_t, const Row& row, int64_t m, const E* old, E* c) {
-                const size_t each = mark_bytes<E>(m);
-                if (each == 1 && !scales_only) return masked<full>(row, B, b, alpha, beta, m, old, c);
-                if (beta == E{})
-                  std::fill(c, c + m, E{});
-                else
-                  for (int64_t p = 0; p < m; ++p) c[p] = times(beta, old[p]);
-                if (scales_only) return;
-                if (each == 2)
-                  placed<full, uint16_t>(row, B, b, alpha, c);
-                else
-                  placed<full, uint32_t>(row, B, b, alpha, c);
-              });
+    const auto make_row = [=](int64_t, const Row& row, int64_t m, const E* old, E* c) {
+      const size_t each = mark_bytes<E>(m);
+      if (each == 1 && !scales_only) return masked<full>(row, B, b, alpha, beta, m, old, c);
+      if (beta == E{})
+        std::fill(c, c + m, E{});
+      else
+        for (int64_t p = 0; p < m; ++p) c[p] = times(beta, old[p]);
+      if (scales_only) return;
+      if (each == 2)
+        placed<full, uint16_t>(row, B, b, alpha, c);
+      else
+        placed<full, uint32_t>(row, B, b, alpha, c);
+    };
+    auto* const c = static_cast<E*>(args.C);
+    if constexpr (full && has_groups<E>) {
+      if (beta == E{} && !scales_only)
+        return rows_.run(queue, args.A, output, c, make_row,
+                         [=](int64_t i, const RowGroups<I, false>& all, const RowGroup& group, const E* a, E* to) {
+                           make_group(all, group, alpha, a, b + i, to, [](auto sums, unsigned) { return sums; });
+                         });
+    }
+    rows_.run(queue, args.A, output, c, make_row);
   }
 
   template <bool full, class M>
@@ -61,7 +69,7 @@ class AggregatesKernel final : public Kernel {
     for (int64_t k = 0; k < row.n; ++k) {
       const M place = row.template mark<M>(k);
       if (!full && place == no_place<M>) continue;
-      c[place] = plus(c[place], times(times(alpha, row.a[k]), single_entry<full>(B, b, row.column(k))));
+      c[place] = plus(c[place], rounded(times(times(alpha, row.a[k]), single_entry<full>(B, b, row.column(k)))));
     }
   }
 
@@ -74,7 +82,7 @@ class AggregatesKernel final : public Kernel {
       const unsigned inside = (1u << m) - 1;
       V sum = beta == E{} ? V::zero() : V::load(old, inside).times(beta);
       for (int64_t k = 0; k < row.n; ++k)
-        sum.add(alpha * row.a[k], single_entry<full>(B, b, row.column(k)), row.template mark<uint8_t>(k));
+        sum.add(alpha * row.a[k] * single_entry<full>(B, b, row.column(k)), row.template mark<uint8_t>(k));
       sum.store(c, inside);
     }
   }

@@ -16,12 +16,10 @@
 #include "core/matrix_parallel.hpp"
 #include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm.hpp"
+#include "ops/spgemm/spgemm_host_known_rows.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 
 namespace kkc::spgemm {
-
-/// Rows of so few columns have masks, where there are vectors for them.
-inline constexpr int64_t mask_columns = 8;
 
 /// Bytes of a mark in a row of so many columns; 1: masks.
 template <class E>
@@ -33,14 +31,14 @@ constexpr size_t mark_bytes(int64_t columns) {
 template <class M>
 inline constexpr M no_place = std::numeric_limits<M>::max();
 
-/// A row of A with its marks, in memory of any alignment.
+/// A row of A with its marks, in memory of any alignment; columns relative to `origin`.
 template <class E, class I>
 struct MarkedRow {
   const E* a;
   const I* columns;
-  int64_t n, base;
+  int64_t n, origin;
   const std::byte* marks;
-  int64_t column(int64_t k) const { return static_cast<int64_t>(columns[k]) - base; }
+  int64_t column(int64_t k) const { return static_cast<int64_t>(columns[k]) + origin; }
   template <class M>
   M mark(int64_t k) const {
     M mark;
@@ -90,7 +88,7 @@ class AggregateRows {
       else
         find_rows<false>(A, B, chunk, worker, found);
     });
-    for (KnownRows& known : known_) known.finish();
+    for (Known& known : known_) known.finish();
     for (const Found& found : found_)
       if (found.without_diagonal >= 0) return found.without_diagonal;
     return -1;
@@ -120,18 +118,23 @@ class AggregateRows {
   int64_t rows_listed() const { return rows_listed_; }
   int64_t row_classes() const {
     int64_t count = 0;
-    for (const KnownRows& known : known_) count += static_cast<int64_t>(known.rows.size());
+    for (const Known& known : known_) count += static_cast<int64_t>(known.rows.size());
     return count;
   }
   int64_t bytes() const {
     size_t bytes = marks_.bytes() + kinds_.bytes() + (first_.size() + marks_at_.size()) * sizeof(int64_t);
-    for (const KnownRows& known : known_) bytes += known.bytes();
+    for (const Known& known : known_) bytes += known.bytes();
     return static_cast<int64_t>(bytes);
   }
 
-  /// Calls make_row(i, row, columns, old, to) for each row of C: `columns` values to `to`, where `old` is what c has.
-  template <class MakeRow>
-  void run(Queue& queue, const CsrRef& left, const OutputPattern& C, E* c, const MakeRow& make_row) const {
+  /// For run(): rows are made one after the other.
+  struct NoGroups {};
+
+  /// Calls make_row(i, row, columns, old, to) for each row of C: `columns` values to `to`, where `old`
+  /// is what c has; make_group(i, groups, group, a, to) for eight rows from i on, with their values of A.
+  template <class MakeRow, class MakeGroup = NoGroups>
+  void run(Queue& queue, const CsrRef& left, const OutputPattern& C, E* c, const MakeRow& make_row,
+           [[maybe_unused]] const MakeGroup& make_group = {}) const {
     const Pattern A(left);
     const auto* const a = static_cast<const E*>(left.values);
     const bool wide = offset_size(C.pair) == 8,
@@ -141,35 +144,54 @@ class AggregateRows {
     };
     const auto* const kinds = kinds_.template as<uint16_t>();
     deal(queue, chunks(), [&](int64_t, int64_t chunk) {
-      const KnownRows& known = known_[by_[static_cast<size_t>(chunk)]];
+      const Known& known = known_[by_[static_cast<size_t>(chunk)]];
       const std::byte* listed = marks_.template as<std::byte>() + marks_at_[static_cast<size_t>(chunk)];
       // Rows leave a block that stays in the innermost cache together.
       constexpr int64_t room = 8192 / sizeof(E);
-      alignas(cache_line) E block[room];
-      int64_t filled = 0, at = start(first_row(chunk));
+      alignas(cache_line) E block[room + group_rows];
+      int64_t filled = 0, at = start(first_row(chunk)), begin = A.begin(first_row(chunk));
       const auto flush = [&] {
-        stream_out(c + at - filled, block, static_cast<size_t>(filled) * sizeof(E));
+        if (streamed)
+          stream_out(c + at - filled, block, static_cast<size_t>(filled) * sizeof(E));
+        else
+          std::copy(block, block + filled, c + at - filled);
         filled = 0;
       };
       for (int64_t i = first_row(chunk), last = first_row(chunk + 1); i < last; ++i) {
-        const int64_t begin = A.begin(i), n = A.end(i) - begin;
-        int64_t m;
-        const std::byte* marks;
-        if (kinds[i] == listed_row) {
-          m = start(i + 1) - at;
-          marks = listed;
-          listed += mark_bytes<E>(m) * static_cast<size_t>(n + unit);
-        } else {
-          const auto& row = known.rows[kinds[i]];
-          m = row.columns;
-          marks = known.marks.data() + row.marks_at;
+        if constexpr (!std::is_same_v<MakeGroup, NoGroups>) {
+          if (const RowGroup* const group = known.group_of(kinds[i]);
+              group != nullptr && begin + group->read() <= A.nnz) {
+            if (filled + group->entries() > room) flush();
+            make_group(i, known.groups, *group, a + begin, block + filled);
+            begin += group_rows * group->n;
+            at += group->entries();
+            filled += group->entries();
+            i += group_rows - 1;
+            continue;
+          }
         }
-        const bool in_block = streamed && m <= room;
-        if (filled > 0 && (!in_block || filled + m > room)) flush();
-        make_row(i, MarkedRow<E, I>{a + begin, A.indices + begin, n, A.base, marks}, m, c + at,
-                 in_block ? block + filled : c + at);
+        MarkedRow<E, I> row{a + begin, nullptr, 0, 0, nullptr};
+        int64_t m;
+        if (kinds[i] == listed_row) {
+          row.n = A.end(i) - begin;
+          row.columns = A.indices + begin;
+          row.origin = -A.base;
+          row.marks = listed;
+          m = start(i + 1) - at;
+          listed += mark_bytes<E>(m) * static_cast<size_t>(row.n + unit);
+        } else {
+          const auto& like = known.row_of(kinds[i]);
+          row.n = like.n - unit;
+          row.columns = known.distances.data() + like.distances_at;
+          row.origin = i;
+          row.marks = known.marks.data() + like.marks_at;
+          m = like.columns;
+        }
+        if (filled > 0 && filled + m > room) flush();
+        make_row(i, row, m, c + at, m <= room ? block + filled : c + at);
+        begin += row.n;
         at += m;
-        if (in_block) filled += m;
+        if (m <= room) filled += m;
       }
       flush();
       if (streamed) stream_fence();
@@ -177,53 +199,14 @@ class AggregateRows {
   }
 
  private:
-  /// Kind of a row of which the plan keeps the marks, not the number among the known ones.
-  static constexpr uint16_t listed_row = std::numeric_limits<uint16_t>::max();
-  /// In KnownRows::from: B's row has no entry.
-  static constexpr I missing = std::numeric_limits<I>::min();
-  /// Columns are copied so many at a time.
-  static constexpr int64_t copied_at_once = 8;
-
-  /// Rows that a thread met, by the aggregates of their entries relative to the first one (the row's origin).
-  struct KnownRows {
-    static constexpr size_t most = 2048, slots = 4 * most;
-    static constexpr int64_t longest = 256;
-
-    struct Row {
-      size_t from_at, columns_at, marks_at;
-      int32_t n, columns, products;
-      int32_t after;  // the row that was met after it: grids repeat themselves
-    };
-    std::vector<Row> rows;
-    std::vector<I> from, columns;
-    std::vector<std::byte> marks;
-    std::vector<uint16_t> table;  // 1 + the row
-
-    /// The row, or the slot where it belongs.
-    int32_t find(const I* wanted, int64_t n, size_t& slot) {
-      if (table.empty()) table.assign(slots, 0);
-      uint64_t hash = static_cast<uint64_t>(n);
-      for (int64_t k = 0; k < n; ++k) hash = (hash ^ static_cast<U>(wanted[k])) * 0x9e3779b97f4a7c15u;
-      for (slot = (hash ^ hash >> 32) % slots; table[slot] != 0; slot = (slot + 1) % slots) {
-        const Row& row = rows[table[slot] - 1u];
-        if (row.n == n && std::equal(wanted, wanted + n, from.data() + row.from_at)) return table[slot] - 1;
-      }
-      return -1;
-    }
-    /// Only columns and marks are wanted from now on.
-    void finish() {
-      table = {};
-      from = {};
-      columns.resize(columns.size() + copied_at_once);
-    }
-    size_t bytes() const { return rows.size() * sizeof(Row) + columns.size() * sizeof(I) + marks.size(); }
-  };
+  using Known = KnownRows<I, O, unit>;
 
   /// What a thread works with.
   struct Worker {
     std::vector<uint32_t> places;  // of columns; no_place between two rows
-    std::vector<I> from;
+    typename Known::Wanted row;
   };
+
   /// A chunk's rows: in all, and the listed ones.
   struct Found {
     int64_t entries = 0, products = 0, without_diagonal = -1;
@@ -236,12 +219,6 @@ class AggregateRows {
   int64_t chunks() const { return static_cast<int64_t>(first_.size()) - 1; }
   int64_t first_row(int64_t chunk) const { return first_[static_cast<size_t>(chunk)]; }
 
-  /// The column of B's entry in row j, or -1.
-  template <bool full>
-  static I aggregate(const Pattern& B, int64_t j) {
-    if constexpr (full) return static_cast<I>(B.column(j));
-    return static_cast<I>(B.begin(j) < B.end(j) ? B.column(B.begin(j)) : -1);
-  }
   /// Entry k of row i of A, or of I + A.
   static int64_t left_column(const Pattern& A, int64_t i, int64_t begin, int64_t k) {
     if (unit && k == 0) return i;
@@ -252,54 +229,45 @@ class AggregateRows {
   static I origin(const Pattern& A, const Pattern& B, int64_t i) {
     const int64_t begin = A.begin(i), count = A.end(i) - begin + unit;
     for (int64_t k = 0; k < count; ++k)
-      if (const I g = aggregate<full>(B, left_column(A, i, begin, k)); full || g >= 0) return g;
+      if (const I g = aggregate_of<full>(B, left_column(A, i, begin, k)); full || g >= 0) return g;
     return 0;
   }
 
   template <bool full>
   void find_rows(const Pattern& A, const Pattern& B, int64_t chunk, Worker& worker, Found& found) {
-    KnownRows& known = known_[found.by];
+    Known& known = known_[found.by];
     auto* const kinds = kinds_.template as<uint16_t>();
     int32_t last = -1;
     for (int64_t i = first_row(chunk), end = first_row(chunk + 1); i < end; ++i) {
       const int64_t begin = A.begin(i), count = A.end(i) - begin + unit;
-      if (static_cast<int64_t>(worker.from.size()) < count) worker.from.resize(static_cast<size_t>(count));
-      I* const from = worker.from.data();
       const I first = origin<full>(A, B, i);
-      bool diagonal = !unit;
-      const auto relative = [&](int64_t k) {
-        const int64_t j = left_column(A, i, begin, k);
-        diagonal |= k > 0 && j == i;
-        const I g = aggregate<full>(B, j);
-        return full || g >= 0 ? static_cast<I>(g - first) : missing;
-      };
       // Mostly the row is as the one that followed last time.
       int32_t id = last < 0 ? -1 : known.rows[static_cast<size_t>(last)].after;
-      if (id >= 0 && known.rows[static_cast<size_t>(id)].n == count) {
-        const I* const expected = known.from.data() + known.rows[static_cast<size_t>(id)].from_at;
-        I differ = 0;
-        for (int64_t k = 0; k < count; ++k) {
-          from[k] = relative(k);
-          differ |= from[k] ^ expected[k];
-        }
-        if (differ != 0) id = -1;
-      } else {
-        for (int64_t k = 0; k < count; ++k) from[k] = relative(k);
-        id = -1;
+      if (id >= 0) {
+        const auto& row = known.rows[static_cast<size_t>(id)];
+        if (row.n != count || !known.template is<full>(row, A, B, i, begin, first)) id = -1;
       }
-      if (!diagonal) {
+      if (id < 0 && !describe<full>(A, B, i, first, worker)) {
         found.without_diagonal = i;
         return;
       }
-      if (id < 0 && count <= KnownRows::longest) {
+      if (id < 0 && count <= Known::longest) {
         size_t slot = 0;
-        id = known.find(from, count, slot);
-        if (id < 0 && known.rows.size() < KnownRows::most) {
+        id = known.find(worker.row, count, slot);
+        if (id < 0 && known.rows.size() < Known::most) {
           id = static_cast<int32_t>(known.rows.size());
           known.table[slot] = static_cast<uint16_t>(id + 1);
-          typename KnownRows::Row row{
-              known.from.size(), known.columns.size(), known.marks.size(), static_cast<int32_t>(count), 0, 0, id};
-          known.from.insert(known.from.end(), from, from + count);
+          typename Known::Row row{known.from.size(),
+                                  known.distances.size(),
+                                  known.columns.size(),
+                                  known.marks.size(),
+                                  static_cast<int32_t>(count),
+                                  0,
+                                  0,
+                                  id};
+          known.from.insert(known.from.end(), worker.row.from.data(), worker.row.from.data() + count);
+          known.distances.insert(known.distances.end(), worker.row.distances.data(),
+                                 worker.row.distances.data() + count - unit);
           row.products = static_cast<int32_t>(mark_row(worker, count, first, known.columns, known.marks));
           row.columns = static_cast<int32_t>(known.columns.size() - row.columns_at);
           known.rows.push_back(row);
@@ -322,19 +290,41 @@ class AggregateRows {
       found.entries += static_cast<int64_t>(found.columns.size() - at);
     }
     found.columns.resize(found.columns.size() + copied_at_once);
+    if constexpr (full && has_groups<E>) known.group(kinds + first_row(chunk), first_row(chunk + 1) - first_row(chunk));
   }
 
-  /// Appends the columns, relative to `first`, and the marks of the row of worker.from. Returns its products.
+  /// Row i in worker.row.from and worker.row.distances. False: the diagonal entry that `unit` asks for is missing.
+  template <bool full>
+  static bool describe(const Pattern& A, const Pattern& B, int64_t i, I first, Worker& worker) {
+    const int64_t begin = A.begin(i), n = A.end(i) - begin;
+    if (static_cast<int64_t>(worker.row.from.size()) < n + unit) {
+      worker.row.from.resize(static_cast<size_t>(n + unit));
+      worker.row.distances.resize(static_cast<size_t>(n + unit));
+    }
+    bool diagonal = !unit;
+    if (unit) worker.row.from[0] = relative_aggregate<full>(B, i, first);
+    I* const from = worker.row.from.data() + unit;
+    I* const distances = worker.row.distances.data();
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t j = A.column(begin + k);
+      diagonal |= j == i;
+      from[k] = relative_aggregate<full>(B, j, first);
+      distances[k] = static_cast<I>(j - i);
+    }
+    return diagonal;
+  }
+
+  /// Appends the columns, relative to `first`, and the marks of the row of worker.row.from. Returns its products.
   static int64_t mark_row(Worker& worker, int64_t count, I first, std::vector<I>& columns,
                           std::vector<std::byte>& marks) {
-    const I* const from = worker.from.data();
+    const I* const from = worker.row.from.data();
     const auto place_of = [&](I g) -> uint32_t& {
       return worker.places[static_cast<size_t>(static_cast<int64_t>(g) + first)];
     };
     const size_t begin = columns.size();
     int64_t products = 0;
     for (int64_t k = 0; k < count; ++k) {
-      if (from[k] == missing) continue;
+      if (from[k] == missing<I>) continue;
       if (k >= unit) ++products;
       uint32_t& place = place_of(from[k]);
       if (place == 0) continue;
@@ -348,7 +338,7 @@ class AggregateRows {
     marks.resize(marks.size() + each * static_cast<size_t>(count));
     std::byte* to = marks.data() + marks.size() - each * static_cast<size_t>(count);
     for (int64_t k = 0; k < count; ++k, to += each) {
-      const uint32_t place = from[k] == missing ? no_place<uint32_t> : place_of(from[k]);
+      const uint32_t place = from[k] == missing<I> ? no_place<uint32_t> : place_of(from[k]);
       const auto narrow = static_cast<uint16_t>(place);
       const auto mask = static_cast<uint8_t>(place < mask_columns ? 1u << place : 0);
       const void* mark = &place;
@@ -370,7 +360,7 @@ class AggregateRows {
     for (const Found& found : found_) by_.push_back(found.by);
     deal(queue, chunks(), [&](int64_t, int64_t chunk) {
       Found& found = found_[static_cast<size_t>(chunk)];
-      const KnownRows& known = known_[found.by];
+      const Known& known = known_[found.by];
       std::copy(found.marks.begin(), found.marks.end(),
                 marks_.template as<std::byte>() + marks_at_[static_cast<size_t>(chunk)]);
       const I* listed = found.columns.data();
@@ -394,10 +384,13 @@ class AggregateRows {
           m = *listed_count++;
           listed += m;
         } else {
-          const auto& row = known.rows[kinds[i]];
+          const auto& row = known.row_of(kinds[i]);
           m = row.columns;
           source = known.columns.data() + row.columns_at;
-          shift = static_cast<U>(full_ ? origin<true>(A, B, i) : origin<false>(A, B, i));
+          if (!full_)
+            shift = static_cast<U>(origin<false>(A, B, i));
+          else if (m > 0)
+            shift = static_cast<U>(aggregate_of<true>(B, unit ? i : i + known.distances[row.distances_at]));
         }
         const auto shifted = [&](int64_t p) { return static_cast<I>(static_cast<U>(source[p]) + shift); };
         if (filled + std::max(m, copied_at_once) > room) flush();
@@ -420,7 +413,7 @@ class AggregateRows {
   bool full_ = false;           // every row of B has its entry
   std::vector<int64_t> first_;  // rows of chunks, and all rows at the end
   std::vector<size_t> by_;      // for each chunk, whose known rows
-  std::vector<KnownRows> known_;
+  std::vector<Known> known_;
   std::vector<Found> found_;  // between find() and fill()
   Buffer kinds_;              // uint16_t for each row: a known row, or listed_row
   std::vector<int64_t> marks_at_;

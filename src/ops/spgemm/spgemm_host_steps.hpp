@@ -43,9 +43,9 @@ struct StepVector<double> {
     const auto m = static_cast<__mmask8>(mask);
     v = _mm512_mask3_fmadd_pd(_mm512_set1_pd(a), _mm512_maskz_expandloadu_pd(m, b), v, m);
   }
-  /// a b in the lanes of `mask`.
-  void add(double a, double b, unsigned mask) {
-    v = _mm512_mask3_fmadd_pd(_mm512_set1_pd(a), _mm512_set1_pd(b), v, static_cast<__mmask8>(mask));
+  /// The same addend in the lanes of `mask`.
+  void add(double addend, unsigned mask) {
+    v = _mm512_mask_add_pd(v, static_cast<__mmask8>(mask), v, _mm512_set1_pd(addend));
   }
   void store(double* to) const { _mm512_storeu_pd(to, v); }
   void store(double* to, unsigned mask) const { _mm512_mask_storeu_pd(to, static_cast<__mmask8>(mask), v); }
@@ -65,9 +65,9 @@ struct StepVector<float> {
     const auto m = static_cast<__mmask16>(mask);
     v = _mm512_mask3_fmadd_ps(_mm512_set1_ps(a), _mm512_maskz_expandloadu_ps(m, b), v, m);
   }
-  /// a b in the lanes of `mask`.
-  void add(float a, float b, unsigned mask) {
-    v = _mm512_mask3_fmadd_ps(_mm512_set1_ps(a), _mm512_set1_ps(b), v, static_cast<__mmask16>(mask));
+  /// The same addend in the lanes of `mask`.
+  void add(float addend, unsigned mask) {
+    v = _mm512_mask_add_ps(v, static_cast<__mmask16>(mask), v, _mm512_set1_ps(addend));
   }
   void store(float* to) const { _mm512_storeu_ps(to, v); }
   void store(float* to, unsigned mask) const { _mm512_mask_storeu_ps(to, static_cast<__mmask16>(mask), v); }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/log.hpp"
+#include "core/named_implementation.hpp"
 #include "spgemm_jacobi_plan.hpp"
 
 namespace kkc::spgemm_jacobi {
@@ -104,7 +105,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, const Matrix& A, co
   check_operands(A.ref(), B.ref(), pair);
 
   Desc desc{};
-  desc.product_name = options.text("product", "");
+  desc.product_name = named_implementation(options, "product", queue.table(), "spgemm");
   desc.device_scalars = parsed.device_scalars;
   spgemm::Desc& product = desc.product;
   product.A = A.ref();

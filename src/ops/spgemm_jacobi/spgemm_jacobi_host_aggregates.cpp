@@ -1,4 +1,6 @@
 // spgemm_jacobi, host_aggregates: B has at most one entry in a row (ops/spgemm/spgemm_host_aggregates.hpp).
+#include <bit>
+
 #include "core/dispatch.hpp"
 #include "ops/spgemm/spgemm_host_aggregates.hpp"
 #include "ops/spgemm_jacobi/spgemm_jacobi.hpp"
@@ -7,9 +9,6 @@
 
 namespace kkc::spgemm_jacobi {
 namespace {
-
-/// Rows of so many columns are summed in several copies, so that additions to one value do not wait for each other.
-constexpr int64_t copied_columns = 64, copies = 4;
 
 template <class E, class I, class O>
 class AggregatesKernel final : public Kernel {
@@ -46,52 +45,74 @@ class AggregatesKernel final : public Kernel {
     const auto* const inverse = static_cast<const E*>(args.inverse);
     const int64_t stride = args.inverse_stride;
     const E omega = factor<E>(args.omega).get();
-    rows_.run(queue, args.A, output_, static_cast<E*>(args.C),
-              [=, &zeros](int64_t i, const Row& row, int64_t m, const E*, E* c) {
-                E scale{};
-                if (inverse != nullptr) {
-                  scale = inverse[i * stride];
-                } else {
-                  E d{};
-                  for (int64_t k = 0; k < row.n; ++k)
-                    if (row.column(k) == i) d = plus(d, row.a[k]);
-                  if (d == E{}) zeros.note(i);
-                  scale = inverse_of(d);
-                }
-                scale = jacobi_scale(omega, scale);
-                if (m == 0) return;
-                const size_t each = spgemm::mark_bytes<E>(m);
-                if (each == 1)
-                  masked<full>(row, B, b, i, scale, m, c);
-                else if (each == 2)
-                  placed<full, uint16_t>(row, B, b, i, scale, m, c);
-                else
-                  placed<full, uint32_t>(row, B, b, i, scale, m, c);
-              });
+    const auto make_row = [=, &zeros](int64_t i, const Row& row, int64_t m, const E*, E* c) {
+      E scale{};
+      if (inverse != nullptr) {
+        scale = inverse[i * stride];
+      } else {
+        E d{};
+        for (int64_t k = 0; k < row.n; ++k)
+          if (row.column(k) == i) d = plus(d, row.a[k]);
+        if (d == E{}) zeros.note(i);
+        scale = inverse_of(d);
+      }
+      scale = jacobi_scale(omega, scale);
+      if (m == 0) return;
+      const size_t each = spgemm::mark_bytes<E>(m);
+      if (each == 1)
+        masked<full>(row, B, b, i, scale, m, c);
+      else if (each == 2)
+        placed<full, uint16_t>(row, B, b, i, scale, m, c);
+      else
+        placed<full, uint32_t>(row, B, b, i, scale, m, c);
+    };
+    auto* const c = static_cast<E*>(args.C);
+    if constexpr (full && spgemm::has_groups<E>) {
+      if (stride == 1 || inverse == nullptr)
+        return rows_.run(
+            queue, args.A, output_, c, make_row,
+            [=, &zeros](int64_t i, const spgemm::RowGroups<I, true>& all, const spgemm::RowGroup& group, const E* a,
+                        E* to) { grouped(i, all, group, a, b + i, inverse, omega, zeros, to); });
+    }
+    rows_.run(queue, args.A, output_, c, make_row);
+  }
+
+  static void grouped([[maybe_unused]] int64_t i, [[maybe_unused]] const spgemm::RowGroups<I, true>& all,
+                      [[maybe_unused]] const spgemm::RowGroup& group, [[maybe_unused]] const E* a,
+                      [[maybe_unused]] const E* b, [[maybe_unused]] const E* inverse, [[maybe_unused]] E omega,
+                      [[maybe_unused]] const FirstRow& zeros, [[maybe_unused]] E* c) {
+#if defined(__AVX512F__)
+    if constexpr (spgemm::has_groups<E>) {
+      __m512d scale;
+      if (inverse != nullptr) {
+        scale = _mm512_loadu_pd(inverse + i);
+      } else {
+        const __m512d d = spgemm::group_diagonal(all, group, a);
+        const unsigned zero = _mm512_cmp_pd_mask(d, _mm512_setzero_pd(), _CMP_EQ_OQ);
+        if (zero != 0) zeros.note(i + std::countr_zero(zero));
+        scale = _mm512_div_pd(_mm512_set1_pd(1), d);
+      }
+      scale = _mm512_mul_pd(_mm512_set1_pd(-omega), scale);
+      const __m512d own = _mm512_loadu_pd(b);
+      spgemm::make_group(all, group, 1.0, a, b, c, [=](__m512d sums, unsigned its_own) {
+        const __m512d scaled = _mm512_mul_pd(sums, scale);
+        return _mm512_mask_add_pd(scaled, static_cast<__mmask8>(its_own), scaled, own);
+      });
+    }
+#endif
   }
 
   /// C's row is B's own plus scale times the sums.
   template <bool full, class M>
   static void placed(const Row& row, const Pattern& B, const E* b, int64_t i, E scale, int64_t m, E* c) {
-    E copied[copies][copied_columns];
-    const bool several = m <= copied_columns;
-    if (several)
-      for (auto& sums : copied) std::fill(sums, sums + m, E{});
-    else
-      std::fill(c, c + m, E{});
-    const auto add = [&](int64_t k, E* sums) {
+    std::fill(c, c + m, E{});
+    for (int64_t k = 0; k < row.n; ++k) {
       const M place = row.template mark<M>(k + 1);
-      if (!full && place == spgemm::no_place<M>) return;
-      sums[place] = plus(sums[place], times(row.a[k], spgemm::single_entry<full>(B, b, row.column(k))));
-    };
-    int64_t k = 0;
-    if (several)
-      for (; k + copies <= row.n; k += copies)
-        for (int64_t copy = 0; copy < copies; ++copy) add(k + copy, copied[copy]);
-    for (; k < row.n; ++k) add(k, several ? copied[0] : c);
-    for (int64_t p = 0; several && p < m; ++p)
-      c[p] = plus(plus(copied[0][p], copied[1][p]), plus(copied[2][p], copied[3][p]));
-    for (int64_t p = 0; p < m; ++p) c[p] = times(scale, c[p]);
+      if (!full && place == spgemm::no_place<M>) continue;
+      const E product = times(row.a[k], spgemm::single_entry<full>(B, b, row.column(k)));
+      c[place] = plus(c[place], spgemm::rounded(product));
+    }
+    for (int64_t p = 0; p < m; ++p) c[p] = spgemm::rounded(times(scale, c[p]));
     if (const M own = row.template mark<M>(0); own != spgemm::no_place<M>)
       c[own] = plus(c[own], spgemm::single_entry<full>(B, b, i));
   }
@@ -102,16 +123,11 @@ class AggregatesKernel final : public Kernel {
                      [[maybe_unused]] E* c) {
     using V = spgemm::StepVector<E>;
     if constexpr (V::lanes > 0) {
-      V sums[copies] = {V::zero(), V::zero(), V::zero(), V::zero()};
-      const auto add = [&](int64_t k, V& sum) {
-        sum.add(row.a[k], spgemm::single_entry<full>(B, b, row.column(k)), row.template mark<uint8_t>(k + 1));
-      };
-      int64_t k = 0;
-      for (; k + copies <= row.n; k += copies)
-        for (int64_t copy = 0; copy < copies; ++copy) add(k + copy, sums[copy]);
-      for (int64_t copy = 0; k < row.n; ++k, ++copy) add(k, sums[copy]);
-      V sum = sums[0].plus(sums[1]).plus(sums[2].plus(sums[3])).times(scale);
-      sum.add(E{1}, spgemm::single_entry<full>(B, b, i), row.template mark<uint8_t>(0));
+      V sum = V::zero();
+      for (int64_t k = 0; k < row.n; ++k)
+        sum.add(row.a[k] * spgemm::single_entry<full>(B, b, row.column(k)), row.template mark<uint8_t>(k + 1));
+      sum = sum.times(scale);
+      sum.add(spgemm::single_entry<full>(B, b, i), row.template mark<uint8_t>(0));
       sum.store(c, (1u << m) - 1);
     }
   }
