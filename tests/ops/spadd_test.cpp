@@ -109,6 +109,46 @@ TEMPLATE_TEST_CASE("spadd: more work than one thread or block gets", "[spadd]", 
   }
 }
 
+TEST_CASE("spadd: rows of every two lengths around the borders of vectors, with columns in common", "[spadd]") {
+  using T = double;
+  constexpr int64_t lengths[] = {0, 1, 5, 6, 7, 15, 16, 17, 31, 32, 33, 47, 48, 57, 58, 63, 64, 65, 100};
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "spadd")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const int64_t spread : {1, 2, 40}) {  // how many columns for each that is taken, about
+      HostCsr<T> A, B;
+      A.cols = B.cols = 100 * spread + 3;
+      for (const int64_t length_A : lengths)
+        for (const int64_t length_B : lengths) {
+          ++A.rows;
+          ++B.rows;
+          const auto add = [&](HostCsr<T>& M, int64_t length) {
+            std::vector<int64_t> columns(static_cast<size_t>(std::max(length_A, length_B) * spread + 3));
+            std::iota(columns.begin(), columns.end(), int64_t{0});
+            std::shuffle(columns.begin(), columns.end(), random);
+            columns.resize(static_cast<size_t>(length));
+            std::sort(columns.begin(), columns.end());
+            M.indices.insert(M.indices.end(), columns.begin(), columns.end());
+            M.offsets.push_back(M.nnz());
+          };
+          add(A, length_A);
+          add(B, length_B);
+        }
+      A.values = random_vector<T>(random, A.indices.size());
+      B.values = random_vector<T>(random, B.indices.size());
+      for (const int32_t base : {0, 1}) {
+        SpaddCase<T> c;
+        c.base_A = base;
+        c.base_B = 1 - base;
+        c.alpha = 2;
+        c.beta = -3;
+        check_case(ctx, visit, c, A, B, random);
+      }
+    }
+  }
+}
+
 TEST_CASE("spadd: rows that threads and blocks share, equal entries at every place of a tile", "[spadd]") {
   using T = double;
   for (const Visit& visit : visits()) {
