@@ -1,7 +1,11 @@
-// sptrsv, mostly on GPUs: deep chains, lines of grids, levels wider than a device, rows of 10^5 entries, rows of one
-// warp that need each other, zero pivots.
+// sptrsv, mostly on GPUs: deep chains, bands, lines of grids, levels wider than a device, rows of 10^5 entries, rows of
+// one warp that need each other, zero pivots.
 #include "support/catch.hpp"
 
+#include <cmath>
+#include <cstring>
+
+#include "support/output_case.hpp"
 #include "support/sptrsv_case.hpp"
 
 using namespace kkc_test;
@@ -30,6 +34,32 @@ std::vector<std::vector<int64_t>> band(int64_t rows, int64_t width) {
   std::vector<std::vector<int64_t>> left(static_cast<size_t>(rows));
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t c = std::max<int64_t>(0, row - width); c < row; ++c) left[static_cast<size_t>(row)].push_back(c);
+  return left;
+}
+
+/// Levels of `width` rows whose lengths go round through all from 1 to `longest`.
+std::vector<std::vector<int64_t>> narrow_levels(Random& random, int64_t levels, int64_t width, int64_t longest) {
+  std::vector<std::vector<int64_t>> left(static_cast<size_t>(levels * width));
+  for (int64_t row = width; row < levels * width; ++row) {
+    auto& columns = left[static_cast<size_t>(row)];
+    const int64_t begin = row / width * width, length = std::min(begin, 1 + row % longest);
+    columns.push_back(random_int(random, begin - width, begin - 1));
+    while (static_cast<int64_t>(columns.size()) < length) columns.push_back(random_int(random, 0, begin - 1));
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  }
+  return left;
+}
+
+/// Each row needs the one before it in its line, and one or all neighbours in the line before.
+std::vector<std::vector<int64_t>> lines(int64_t count, int64_t length, bool box) {
+  std::vector<std::vector<int64_t>> left(static_cast<size_t>(count * length));
+  for (int64_t row = 0; row < count * length; ++row) {
+    auto& columns = left[static_cast<size_t>(row)];
+    for (int64_t d = box ? -1 : 0; d <= (box ? 1 : 0); ++d)
+      if (row >= length && row % length + d >= 0 && row % length + d < length) columns.push_back(row - length + d);
+    if (row % length != 0) columns.push_back(row - 1);
+  }
   return left;
 }
 
@@ -78,6 +108,17 @@ void run(const Context& ctx, const std::string& implementation, const HostCsr<do
   if (wrong) REQUIRE(*wrong == "");
 }
 
+/// Of 32 rows; -1: solved row by row.
+int64_t blocks_of(const Context& ctx, const SptrsvCase<double>& c, const HostCsr<double>& A) {
+  const DeviceCsr<double> A_device(ctx, A, c.pair, c.base);
+  const SpmvVectors<double> b(ctx, Lie::vector, A.rows, 1, 0.0);
+  Plan plan;
+  ok(kkc_sptrsv_plan(ctx, c.op, c.uplo, c.diag, A_device, b, b, Options(c.options()), plan.out()));
+  const std::string info = info_of_plan(plan), key = "\"blocks\":";
+  const size_t at = info.find(key);
+  return at == std::string::npos ? -1 : std::stoll(info.substr(at + key.size()));
+}
+
 }  // namespace
 
 TEST_CASE("sptrsv: chains that are longer than any buffer of theirs", "[sptrsv]") {
@@ -88,6 +129,143 @@ TEST_CASE("sptrsv: chains that are longer than any buffer of theirs", "[sptrsv]"
     for (const HostCsr<double>* A : {&chain, &wide_band, &glass})
       for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
         for (const int64_t vectors : {1, 3}) run(ctx, implementation, *A, op, vectors, random);
+  });
+}
+
+TEST_CASE("sptrsv: narrow levels of rows of every length", "[sptrsv]") {
+  Random random(seed());
+  for (const int64_t width : {1, 16, 17, 64}) {
+    const HostCsr<double> A = lower_of(random, narrow_levels(random, 270, width, width == 1 ? 270 : 140));
+    on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) run(ctx, implementation, A, op, 1, random);
+    });
+  }
+  // Slim levels between wider ones, of which some are no chain of their own.
+  auto left = narrow_levels(random, 70, 16, 60);
+  const auto join = [&](int64_t levels, int64_t width) {
+    const auto before = static_cast<int64_t>(left.size());
+    for (auto columns : narrow_levels(random, levels, width, 50)) {
+      for (int64_t& c : columns) c += before;
+      columns.insert(columns.begin(), random_int(random, 0, before - 1));
+      left.push_back(std::move(columns));
+    }
+  };
+  for (const auto& [levels, width] :
+       {std::pair<int64_t, int64_t>{100, 64}, {63, 5}, {100, 17}, {64, 5}, {3, 5000}, {80, 1}})
+    join(levels, width);
+  const HostCsr<double> A = lower_of(random, left);
+  on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+    run(ctx, implementation, A, KKC_OP_NONE, 1, random);
+  });
+}
+
+TEST_CASE("sptrsv: lines that end inside, at and behind a block of rows", "[sptrsv]") {
+  Random random(seed());
+  for (const int64_t length : {16, 31, 32, 33, 100})
+    for (const bool box : {false, true}) {
+      const HostCsr<double> A = lower_of(random, lines(5000 / length, length, box));
+      on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+        for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) run(ctx, implementation, A, op, 1, random);
+      });
+    }
+  // More rows than wait at once, and rows of 7, 33 and 70 entries that need each other.
+  std::vector<HostCsr<double>> more{lower_of(random, lines(1000, 300, false))};
+  for (const int64_t width : {7, 33, 70}) more.push_back(lower_of(random, band(3000, width)));
+  on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+    for (const HostCsr<double>& A : more) run(ctx, implementation, A, KKC_OP_NONE, 1, random);
+  });
+}
+
+TEST_CASE("sptrsv: bands of every width", "[sptrsv]") {
+  Random random(seed());
+  const auto upside_down = [](const HostCsr<double>& A) {  // row i of the lower triangle becomes row n - 1 - i
+    HostCsr<double> U;
+    U.rows = U.cols = A.rows;
+    for (int64_t row = A.rows - 1; row >= 0; --row) {
+      for (int64_t p = A.offsets[static_cast<size_t>(row) + 1] - 1; p >= A.offsets[static_cast<size_t>(row)]; --p) {
+        U.indices.push_back(A.rows - 1 - A.indices[static_cast<size_t>(p)]);
+        U.values.push_back(A.values[static_cast<size_t>(p)]);
+      }
+      U.offsets.push_back(U.nnz());
+    }
+    return U;
+  };
+  for (const int64_t width : {1, 2, 9, 32, 33, 70})
+    for (const int64_t rows : {511, 512, 513, 1023, 1056, 1057}) {
+      const HostCsr<double> lower = lower_of(random, band(rows, width)), upper = upside_down(lower);
+      on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+        if (implementation.find("gpu_") != 0 && rows != 1057) return;  // one of them is enough for the others
+        const bool blocks = implementation == "gpu_sync_free" && rows >= 512;
+        for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER})
+          for (const kkc_diag_t diag : {KKC_DIAG_STORED, KKC_DIAG_UNIT})
+            for (const bool in_place : {false, true}) {
+              SptrsvCase<double> c;
+              c.implementation = implementation;
+              c.uplo = uplo;
+              c.diag = diag;
+              c.in_place = in_place;
+              c.alpha = in_place ? -2 : 1;
+              c.values_kept = true;
+              const HostCsr<double>& A = uplo == KKC_UPLO_LOWER ? lower : upper;
+              INFO(c.text() << ", " << rows << " rows, width " << width);
+              const auto wrong = run_case(ctx, c, A, random);
+              if (wrong) REQUIRE(*wrong == "");
+              if (blocks) CHECK(blocks_of(ctx, c, A) == (rows + 31) / 32);
+            }
+      });
+    }
+}
+
+TEST_CASE("sptrsv: a NaN in b of a band reaches the rows that need it, and no others", "[sptrsv]") {
+  Random random(seed());
+  constexpr int64_t rows = 2000, width = 9, first = 777;
+  const HostCsr<double> A = lower_of(random, band(rows, width));
+  on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+    // A whole supernode is reached; what a vendor does with it is not said anywhere.
+    if (implementation.find("supernodal") != std::string::npos || implementation == "cusparse") return;
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    SpmvVectors<double> b(ctx, Lie::vector, rows, 1, 0.0), x(ctx, Lie::vector, rows, 1, 0.0);
+    Plan plan;
+    const std::string options = "{\"values\": \"kept\", \"implementation\": \"" + implementation + "\"}";
+    const kkc_status_t planned = kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, A_device, b, x,
+                                                 Options(options), plan.out());
+    if (planned == KKC_STATUS_NOT_SUPPORTED) return;
+    ok(planned);
+    ok(kkc_sptrsv_set_values(plan, A_device));
+    std::vector<double> right = random_vector<double>(random, static_cast<size_t>(rows));
+    const double alpha = 1;
+    for (const uint64_t bits : {0x7ff8000000000000ull, ~0ull}) {  // one whose bits are all ones, too
+      std::memcpy(&right[first], &bits, sizeof bits);
+      b.set(right);
+      ok(kkc_sptrsv_execute(plan, &alpha, A_device, b, x));
+      const std::vector<double> solution = x.get();
+      int64_t wrong = 0;
+      for (int64_t row = 0; row < rows; ++row)
+        wrong += std::isnan(solution[static_cast<size_t>(row)]) != (row >= first);
+      CHECK(wrong == 0);
+    }
+  });
+}
+
+TEST_CASE("sptrsv: what is a band at first sight only", "[sptrsv]") {
+  Random random(seed());
+  std::vector<HostCsr<double>> triangles;
+  // A row that needs 40 blocks of rows; one out of order; blocks of 250 rows that need none of each other.
+  auto left = band(4000, 3);
+  left[3000].clear();
+  for (int64_t c = 1; c < 3000; c += 70) left[3000].push_back(c);
+  left[3000].push_back(2999);
+  triangles.push_back(lower_of(random, left));
+  triangles.push_back(lower_of(random, band(4000, 3)));
+  const auto at = static_cast<size_t>(triangles.back().offsets[2000]);
+  std::swap(triangles.back().indices[at], triangles.back().indices[at + 3]);
+  std::swap(triangles.back().values[at], triangles.back().values[at + 3]);
+  left = band(10000, 5);
+  for (size_t row = 0; row < left.size(); ++row)
+    std::erase_if(left[row], [&](int64_t c) { return c / 250 != static_cast<int64_t>(row) / 250; });
+  triangles.push_back(lower_of(random, left));
+  on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+    for (const HostCsr<double>& A : triangles) run(ctx, implementation, A, KKC_OP_NONE, 1, random);
   });
 }
 

@@ -243,47 +243,48 @@ struct FindLevels {
       return -1;
     };
 
-    // Long rows take the whole warp: what they depend on outside it is waited for here, the rest below.
-    for (uint32_t longs = gpu::ballot32(count > long_row); longs != 0;) {
-      const int leader = __ffs(static_cast<int>(longs)) - 1, holder = leader & ~(lanes - 1);
-      longs &= ~(lanes == 32 ? ~0u : ((1u << lanes) - 1) << holder);
-      const O from = gpu::shuffle_from(begin, leader, 32), to = gpu::shuffle_from(end, leader, 32);
-      const int64_t q_of = first + (holder >> lanes_log2);
-      constexpr int deep = 2 * batch;
-      uint32_t within = 0;
-      I highest = 1;
-      const O entries = to - from;
-      for (O k = lane; k < entries; k += 32 * deep) {
-        I waits[deep];
-#pragma unroll
-        for (int u = 0; u < deep; ++u) {
-          const O at_k = k + static_cast<O>(32 * u);
-          waits[u] = at_k < entries ? classify(nth(at_k, from, to), q_of, within) : I{-1};
-        }
-        for (bool open = true; open;) {
-          I value[deep];
-#pragma unroll
-          for (int u = 0; u < deep; ++u) value[u] = waits[u] >= 0 ? gpu::load_fresh(level + waits[u]) : I{0};
-          open = false;
+    // Long rows take the whole warp: what they depend on outside it is waited for here, the rest below. Each goes as
+    // far as it finds what it needs, then the next one's turn comes: none waits for another one's way through its
+    // entries.
+    O reached = 0;
+    for (uint32_t longs = gpu::ballot32(e == 0 && count > long_row); longs != 0;) {
+      for (uint32_t turns = longs; turns != 0; turns &= turns - 1) {
+        const int holder = __ffs(static_cast<int>(turns)) - 1;
+        const O from = gpu::shuffle_from(begin, holder, 32), to = gpu::shuffle_from(end, holder, 32);
+        const int64_t q_of = first + (holder >> lanes_log2);
+        constexpr int deep = 2 * batch;
+        uint32_t within = 0;
+        I highest = 1;
+        const O entries = to - from;
+        O k = gpu::shuffle_from(reached, holder, 32);
+        for (bool open = false; !open && k < entries;) {
+          I waits[deep], value[deep];
 #pragma unroll
           for (int u = 0; u < deep; ++u) {
-            if (value[u] != 0) {
-              highest = max(highest, static_cast<I>(value[u] + 1));
-              waits[u] = -1;
-            }
-            open = open || waits[u] >= 0;
+            const O at_k = k + static_cast<O>(32 * u + lane);
+            waits[u] = at_k < entries ? classify(nth(at_k, from, to), q_of, within) : I{-1};
           }
+#pragma unroll
+          for (int u = 0; u < deep; ++u) value[u] = waits[u] >= 0 ? gpu::load_fresh(level + waits[u]) : I{1};
+#pragma unroll
+          for (int u = 0; u < deep; ++u) {
+            if (waits[u] >= 0) highest = max(highest, static_cast<I>(value[u] + 1));
+            open = open || value[u] == 0;
+          }
+          open = gpu::ballot32(open) != 0;
+          if (!open) k += static_cast<O>(32 * deep);
         }
-      }
-      gpu::sync32();
-      for (int mask = 16; mask > 0; mask >>= 1) {
-        highest = max(highest, gpu::shuffle_xor(highest, mask, 32));
-        within |= gpu::shuffle_xor(within, mask, 32);
-      }
-      if (holder == at) {
-        mine = highest;
-        inner = within;
-        next = count;
+        for (int mask = 16; mask > 0; mask >>= 1) {
+          highest = max(highest, gpu::shuffle_xor(highest, mask, 32));
+          within |= gpu::shuffle_xor(within, mask, 32);
+        }
+        if (holder == at) {
+          mine = max(mine, highest);
+          inner |= within;
+          reached = k;
+          next = count;
+        }
+        if (k >= entries) longs &= ~(1u << holder);
       }
     }
 

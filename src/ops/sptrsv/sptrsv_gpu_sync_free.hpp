@@ -1,10 +1,14 @@
 // sptrsv, gpu_sync_free: launches whose rows wait for each other (sptrsv_gpu_sync_free_kernels.hpp), for devices whose
 // running blocks all make progress. x is solved in a workspace where each number is its own flag. Long runs of levels
-// with few rows go to one block each, all others to one launch between two such runs.
+// with few rows go to one block each, all others to one launch between two such runs. Bands, one chain of all rows, are
+// solved by blocks of rows (sptrsv_gpu_blocks.hpp).
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
+#include "device/gpu_scan.hpp"
+#include "sptrsv_gpu_blocks.hpp"
 #include "sptrsv_gpu_parts.hpp"
 #include "sptrsv_gpu_segments.hpp"
 #include "sptrsv_gpu_sync_free_kernels.hpp"
@@ -16,47 +20,72 @@ namespace gpu_parts {
 namespace sync_free_tuning {
 inline constexpr int gate_distance = 3;       // levels that a warp's gate lies before its rows
 inline constexpr unsigned chain_nap = 100;    // nanoseconds between looks at it in a chain
-inline constexpr int chain_lanes_log2 = 2;    // of a row in a chain, at most
 inline constexpr double uneven = 8;           // widest level by the mean from which gates tell nothing
 inline constexpr double many_rows = 4096;     // of a level: more than wait at once
 inline constexpr int64_t narrow_rows = 64;    // of a level in a chain, at most
 inline constexpr int64_t chain_levels = 256;  // at least
+inline constexpr int64_t slim_rows = 16;      // of a level that a chain's block has under way with a warp a row
+inline constexpr int64_t slim_levels = 64;    // of at most so many rows are a chain of their own, at least
+inline constexpr double chain_entries = 16;   // a row of a chain, from which more than four lanes pay
 inline constexpr size_t most_launches = 64;   // else longer chains are asked for
 }  // namespace sync_free_tuning
 
 /// Positions in the order that one launch solves.
 struct SyncFreeRun {
   bool chain;
-  int64_t first, end;
+  int64_t first, end, levels;
+  int lanes_log2 = 0;  // of a row in a chain
 };
 
-inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, int64_t shortest_chain) {
-  std::vector<SyncFreeRun> runs;
-  const auto add = [&](bool chain, int64_t first, int64_t end) {
-    if (first == end) return;
-    if (!chain && !runs.empty() && !runs.back().chain)
-      runs.back().end = end;
-    else
-      runs.push_back({chain, first, end});
+/// Levels l..end - 1 from `l` on that are all of at most `rows` rows.
+inline int64_t end_of_narrow(const Levels& levels, int64_t l, int64_t end, int64_t rows) {
+  const auto width = [&](int64_t level) {
+    return levels.starts[static_cast<size_t>(level) + 1] - levels.starts[static_cast<size_t>(level)];
   };
-  const std::vector<int64_t>& starts = levels.starts;
+  while (l < end && width(l) <= rows) ++l;
+  return l;
+}
+
+/// Chains are `times` as long as they have to be.
+inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, int64_t times) {
+  using namespace sync_free_tuning;
+  std::vector<SyncFreeRun> runs;
+  const auto add = [&](bool chain, int64_t from, int64_t to) {
+    if (from == to) return;
+    if (!chain && !runs.empty() && !runs.back().chain) {
+      runs.back().end = levels.starts[static_cast<size_t>(to)];
+      runs.back().levels += to - from;
+    } else {
+      runs.push_back(
+          {chain, levels.starts[static_cast<size_t>(from)], levels.starts[static_cast<size_t>(to)], to - from});
+    }
+  };
   for (int64_t l = 0; l < levels.count;) {
-    int64_t after = l;
-    const auto width = [&](int64_t level) { return starts[size_t(level) + 1] - starts[size_t(level)]; };
-    while (after < levels.count && width(after) < sync_free_tuning::narrow_rows) ++after;
-    const bool chain = after - l >= shortest_chain;
-    if (after == l) ++after;
-    add(chain, starts[size_t(l)], starts[size_t(after)]);
-    l = after;
+    const int64_t after = end_of_narrow(levels, l, levels.count, narrow_rows);
+    const bool chain = after - l >= chain_levels * times;
+    // Those of the fewest rows apart from the others: more threads share a row there.
+    int64_t begun = l;
+    while (l < after) {
+      const int64_t slim = end_of_narrow(levels, l, after, slim_rows);
+      if (slim - l >= slim_levels * times) {
+        add(chain, begun, l);
+        add(true, l, slim);
+        begun = slim;
+      }
+      l = std::max(slim, l + 1);
+    }
+    add(chain, begun, after);
+    if (after < levels.count) add(false, after, after + 1);
+    l = after + 1;
   }
   return runs;
 }
 
 inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, bool chains) {
-  if (!chains) return levels.rows > 0 ? std::vector<SyncFreeRun>{{false, 0, levels.rows}} : std::vector<SyncFreeRun>{};
-  int64_t shortest = sync_free_tuning::chain_levels;
-  for (;; shortest *= 4) {
-    std::vector<SyncFreeRun> runs = sync_free_runs(levels, shortest);
+  if (levels.rows == 0) return {};
+  if (!chains) return {{false, 0, levels.rows, levels.count}};
+  for (int64_t times = 1;; times *= 4) {
+    std::vector<SyncFreeRun> runs = sync_free_runs(levels, times);
     if (runs.size() <= sync_free_tuning::most_launches) return runs;
   }
 }
@@ -112,6 +141,7 @@ class SyncFreeKernel final : public Kernel {
         runs_(sync_free_runs(triangle_.levels(), vectors_ == 1 && !variant_.segmented)),
         zeros_(desc.memory, queue) {
     if (variant_.segmented) runs_.back().end += segments_.count();
+    share_chains(desc, queue);
     int64_t groups = 0;
     bool chains = false, others = false;
     for (const SyncFreeRun& run : runs_) {
@@ -215,8 +245,35 @@ class SyncFreeKernel final : public Kernel {
   using Wide = SolveSyncFree<T, I, O>;
   using Chain = SolveChain<T, I, O>;
 
+  /// How many lanes share a row of each chain: as many as its rows' lengths give work to, while the block has a level's
+  /// rows under way at once. Blocks.
+  void share_chains(const Desc& desc, Queue& queue) {
+    const auto chains = std::count_if(runs_.begin(), runs_.end(), [](const SyncFreeRun& run) { return run.chain; });
+    if (chains == 0) return;
+    std::vector<unsigned long long> entries(static_cast<size_t>(chains));
+    const Buffer counts = device_array<unsigned long long>(desc, chains);
+    gpu::clear_words(queue, counts.data(), counts.bytes());
+    auto* count = counts.as<unsigned long long>();
+    for (const SyncFreeRun& run : runs_)
+      if (run.chain)
+        gpu::launch_over(
+            queue, run.end - run.first,
+            CountEntries<T, I, O>{triangle_.template with_values<T>(desc.A), triangle_.levels().order->template as<I>(),
+                                  run.first, run.end, count++});
+    queue.copy(entries.data(), counts.data(), counts.bytes());
+    size_t at = 0;
+    for (SyncFreeRun& run : runs_) {
+      if (!run.chain) continue;
+      const auto rows = static_cast<double>(run.end - run.first), mean = static_cast<double>(entries[at++]) / rows;
+      run.lanes_log2 = lanes_for(mean, 1).entries_log2;
+      if (mean < sync_free_tuning::chain_entries) run.lanes_log2 = std::min(run.lanes_log2, 2);
+      while (run.lanes_log2 > 2 && static_cast<double>((Chain::threads >> run.lanes_log2) * run.levels) < rows)
+        --run.lanes_log2;
+    }
+  }
+
   int lanes_log2_of(const SyncFreeRun& run) const {
-    if (run.chain) return std::min(sync_free_tuning::chain_lanes_log2, lanes_.log2());  // one right-hand side
+    if (run.chain) return run.lanes_log2;  // one right-hand side
     return by_records_ ? variant_.lanes_log2 : lanes_.log2();
   }
   int rows_a_warp(const SyncFreeRun& run) const { return 32 >> lanes_log2_of(run); }
@@ -241,7 +298,8 @@ class SyncFreeKernel final : public Kernel {
 inline std::unique_ptr<Kernel> make_sync_free(const Desc& desc, Queue& queue) {
   std::unique_ptr<Kernel> kernel;
   with_types(desc, [&]<class T, class I, class O>(T, I, O) {
-    kernel = std::make_unique<SyncFreeKernel<T, I, O>>(desc, queue);
+    kernel = BlocksKernel<T, I, O>::make(desc, queue);
+    if (!kernel) kernel = std::make_unique<SyncFreeKernel<T, I, O>>(desc, queue);
   });
   return kernel;
 }

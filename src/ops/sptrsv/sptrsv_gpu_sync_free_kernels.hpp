@@ -54,6 +54,27 @@ struct Invert {
   }
 };
 
+/// Of the triangle in rows at positions first..end - 1; all of a row's where the pattern is not parted.
+template <class T, class I, class O>
+struct CountEntries {
+  static constexpr int threads = 256;
+  Triangle<T, I, O> A;
+  const I* order;
+  int64_t first, end;
+  unsigned long long* entries;
+
+  __device__ void operator()() const {
+    const int64_t p = first + int64_t{blockIdx.x} * threads + threadIdx.x;
+    unsigned long long mine = 0;
+    if (p < end) {
+      const Span<O> span = span_of(A, order[p]);
+      mine = static_cast<unsigned long long>(span.to - span.from);
+    }
+    mine = gpu::subgroup_sum(mine, 32);
+    if ((threadIdx.x & 31u) == 0 && mine != 0) atomicAdd(entries, mine);
+  }
+};
+
 /// A warp's rows: 1 << entry_lanes_log2 lanes share a row's entries for each of 1 << column_lanes_log2 right-hand
 /// sides. Each lane adds up in the order of the entries, whenever they come: the same bits in every run.
 template <class T, class I, class O>

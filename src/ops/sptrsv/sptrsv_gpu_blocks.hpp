@@ -1,0 +1,181 @@
+// gpu_sync_free's way of bands: nearly every row needs the one before it, and little that lies far off. 32 neighbouring
+// rows are solved by one warp (sptrsv_gpu_blocks_kernels.hpp), so that most of the chain costs no way through memory;
+// blocks of rows in the order of their levels in one launch, each number its own flag.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "device/gpu_queue.hpp"
+#include "device/gpu_sort.hpp"
+#include "sptrsv_gpu_blocks_kernels.hpp"
+#include "sptrsv_gpu_parts.hpp"
+
+namespace kkc::sptrsv {
+namespace gpu_parts {
+
+namespace block_tuning {
+inline constexpr int64_t longest_row = 256;  // a lane's
+inline constexpr int64_t fewest_rows = 512;
+inline constexpr int64_t most_stretches = 64;  // of a sample
+inline constexpr double linked = 0.995;        // of its rows: grids whose lines are near by have fewer
+inline constexpr double near = 0.9;            // of its entries
+inline constexpr double levels = 0.5;          // of blocks by blocks: else rows have more to do at once
+inline constexpr double short_rows = 8;        // entries up to which a lane has fewer under way
+inline constexpr int gate_distance = 2;        // levels that a gate lies before, and one more for each so many entries:
+inline constexpr double entries_a_level = 8;
+}  // namespace block_tuning
+
+/// Entries a row if A's triangle is a band by a sample of its rows, else -1. Blocks.
+template <class I, class O>
+double band_entries(Queue& queue, const CsrRef& A, bool lower) {
+  using Sample = SampleChain<I, O>;
+  static_assert(block_tuning::most_stretches * sizeof(ChainSample) <= gpu::GpuQueue::scratch_bytes);
+  const int64_t stretches = std::clamp<int64_t>(A.rows / Sample::threads, 1, block_tuning::most_stretches);
+  void* const scratch = static_cast<gpu::GpuQueue&>(queue).scratch();
+  gpu::launch(queue, static_cast<unsigned>(stretches), Sample::threads, 0,
+              Sample{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.rows / stretches,
+                     A.base, lower, static_cast<ChainSample*>(scratch)});
+  ChainSample samples[block_tuning::most_stretches];
+  queue.copy(samples, scratch, static_cast<size_t>(stretches) * sizeof(ChainSample));
+  double rows = 0, linked = 0, entries = 0, near = 0;
+  for (int64_t i = 0; i < stretches; ++i) {
+    rows += samples[i].rows;
+    linked += samples[i].linked;
+    entries += samples[i].entries;
+    near += samples[i].near;
+  }
+  return linked >= block_tuning::linked * rows && near >= block_tuning::near * entries ? entries / rows : -1;
+}
+
+template <class T, class I, class O>
+class BlocksKernel final : public Kernel {
+  static constexpr int few = sizeof(T) <= 8 ? 4 : 2, many = sizeof(T) <= 8 ? 8 : 4;
+  using Short = SolveBlocks<T, I, O, few>;
+  using Long = SolveBlocks<T, I, O, many>;
+
+ public:
+  /// Null where the triangle is no band, or of no use to blocks otherwise.
+  static std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
+    using namespace block_tuning;
+    if (desc.vectors != 1 || desc.A.rows < fewest_rows || transposes(desc.op) || desc.rows.longest > longest_row)
+      return nullptr;
+    const double entries = band_entries<I, O>(queue, desc.A, desc.uplo == Uplo::lower);
+    if (entries < 0) return nullptr;
+    std::unique_ptr<BlocksKernel> kernel(new BlocksKernel(desc, queue, entries));
+    if (!kernel->find(desc, queue)) return nullptr;
+    return kernel;
+  }
+
+  void execute(Queue& queue, const Args& args) override {
+    const auto words = static_cast<int64_t>(workspace_bytes() / sizeof(uint4));
+    gpu::launch(queue, std::min(gpu::blocks_for(words, Fill::threads * 4), 4096u), Fill::threads, 0,
+                Fill{static_cast<uint4*>(args.workspace), words, ~0u});
+    if (long_)
+      solve<Long>(queue, args);
+    else
+      solve<Short>(queue, args);
+  }
+
+  size_t workspace_bytes() const override {
+    const size_t bytes = ticket_bytes + static_cast<size_t>(rows_) * sizeof(T);
+    return (bytes + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
+  }
+  kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
+    return zeros_.check(queue, where, count);
+  }
+  void describe(Info& info) const override {
+    info.add("blocks", blocks_);
+    info.add("levels", levels_);
+    info.add("rows_per_level", static_cast<double>(rows_) / static_cast<double>(levels_));
+    info.add("launches", int64_t{1});
+    info.add("lanes_a_row", int64_t{1});
+    info.add("plan_bytes", static_cast<int64_t>(diagonal_.bytes() + items_.bytes()));
+  }
+
+ private:
+  static constexpr size_t ticket_bytes = 256;
+
+  BlocksKernel(const Desc& desc, Queue& queue, double entries_a_row)
+      : rows_(desc.A.rows),
+        blocks_((rows_ + block_rows - 1) / block_rows),
+        base_(desc.A.base),
+        lower_(desc.uplo == Uplo::lower),
+        unit_(desc.diag == Diag::unit),
+        conjugate_(conjugates(desc.op) && is_complex_scalar(desc.A.scalar)),
+        long_(entries_a_row > block_tuning::short_rows),
+        gate_distance_(block_tuning::gate_distance + static_cast<int>(entries_a_row / block_tuning::entries_a_level)),
+        diagonal_(device_array<O>(desc, rows_)),
+        zeros_(desc.memory, queue) {}
+
+  /// Whether blocks can and do depend on each other as in a band. Blocks.
+  bool find(const Desc& desc, Queue& queue) {
+    static_assert(sizeof(BlockCounts) <= gpu::GpuQueue::scratch_bytes);
+    auto* const counts = static_cast<BlockCounts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
+    const Buffer levels = device_array<uint32_t>(desc, blocks_),
+                 needs = device_array<I>(desc, blocks_ * most_block_needs), before = device_array<I>(desc, blocks_);
+    gpu::launch_over(queue, blocks_, StartBlocks{levels.as<uint32_t>(), blocks_, counts});
+    gpu::launch_over(
+        queue, blocks_ * 32,
+        FindBlockNeeds<I, O>{static_cast<const O*>(desc.A.offsets), static_cast<const I*>(desc.A.indices), rows_,
+                             blocks_, base_, lower_, diagonal_.template as<O>(), needs.as<I>(), counts});
+    gpu::launch_over(queue, blocks_,
+                     FindBlockLevels<I>{needs.as<I>(), blocks_, levels.as<uint32_t>(), before.as<I>(), counts});
+    const auto found = gpu::read_back<BlockCounts>(queue, counts);
+    if (!found.usable() || found.highest < block_tuning::levels * static_cast<double>(blocks_)) return false;
+    refuse_missing(desc, static_cast<int64_t>(found.missing));  // ~0 is -1
+    levels_ = found.highest;
+
+    const int bits = std::bit_width(found.highest);
+    const Buffer other_levels = device_array<uint32_t>(desc, blocks_), order = device_array<I>(desc, blocks_),
+                 other_order = device_array<I>(desc, blocks_),
+                 scratch(desc.memory, Space::device, gpu::sort_scratch_bytes<uint32_t, I>(blocks_));
+    gpu::prepare_sort<uint32_t, I>(queue);
+    const int where = gpu::sort_pairs<uint32_t, I>(queue, {levels.as<uint32_t>(), other_levels.as<uint32_t>()},
+                                                   {order.as<I>(), other_order.as<I>()}, blocks_, 0, bits,
+                                                   scratch.data(), gpu::PayloadIs::places);
+    items_ = device_array<BlockItem<I>>(desc, blocks_);
+    gpu::launch_over(queue, blocks_,
+                     SetBlockItems<I>{(where == 0 ? order : other_order).template as<I>(), before.as<I>(), rows_,
+                                      blocks_, gate_distance_, items_.template as<BlockItem<I>>()});
+    gpu::prepare<Fill>(queue);
+    if (long_)
+      gpu::prepare<Long>(queue);
+    else
+      gpu::prepare<Short>(queue);
+    queue.synchronize();  // arrays of this function are in use until here
+    return true;
+  }
+
+  template <class Solve>
+  void solve(Queue& queue, const Args& args) const {
+    Solve f{};
+    f.A.offsets = static_cast<const O*>(args.A.offsets);
+    f.A.indices = static_cast<const I*>(args.A.indices);
+    f.A.diagonal = diagonal_.template as<O>();
+    f.A.values = static_cast<const T*>(args.A.values);
+    f.A.rows = rows_;
+    f.A.base = base_;
+    f.A.lower = lower_;
+    f.A.parted = true;
+    f.A.unit = unit_;
+    f.A.conjugate = conjugate_;
+    f.operands = operands_of<T>(args);
+    f.items = items_.template as<BlockItem<I>>();
+    f.blocks = blocks_;
+    f.work = reinterpret_cast<T*>(static_cast<char*>(args.workspace) + ticket_bytes);
+    f.zeros = zeros_.counter();
+    f.ticket = static_cast<unsigned*>(args.workspace);
+    gpu::launch(queue, gpu::blocks_for(blocks_, Solve::warps), Solve::threads, 0, f);
+  }
+
+  int64_t rows_, blocks_, levels_ = 0;
+  int32_t base_;
+  bool lower_, unit_, conjugate_, long_;
+  int gate_distance_;
+  Buffer diagonal_, items_;
+  gpu::ZeroRows zeros_;
+};
+
+}  // namespace gpu_parts
+}  // namespace kkc::sptrsv
