@@ -715,10 +715,10 @@ KKC_API kkc_status_t kkc_krylov_plan(kkc_context_t *ctx, const kkc_matrix_t *A, 
 /* The preconditioner of later executes; a new plan has none. KKC_PRECONDITIONER_JACOBI: the diagonal of the A that
  * execute is given. _LU: M holds L strictly below its diagonal and U on and above it, as kkc_ilu_plan makes it, and U
  * is NULL; or M is L and U is U. _CHOLESKY: M is L. Both are of A's size and type, sorted or not, and are solved with
- * by plans of sptrsv that this call makes from their patterns, with `options`; under its option values = kept each
- * execute takes over their values. The plan keeps M and U alive and reads the values that they have when execute is
- * called: new ones need no new call. M, U and options are NULL where they have no use. May allocate and block. Refused:
- * as by kkc_sptrsv_plan. Since 0.1.0. */
+ * by plans of sptrsv that this call makes from their patterns, with `options`; under values = kept, which is what hosts
+ * take where `options` do not say, each execute takes over their values. The plan keeps M and U alive and reads the
+ * values that they have when execute is called: new ones need no new call. M, U and options are NULL where they have no
+ * use. May allocate and block. Refused: as by kkc_sptrsv_plan. Since 0.1.0. */
 KKC_API kkc_status_t kkc_krylov_set_preconditioner(kkc_plan_t *plan, kkc_preconditioner_t kind, const kkc_matrix_t *M,
                                                    const kkc_matrix_t *U, const kkc_options_t *options);
 

@@ -242,7 +242,8 @@ TEST_CASE("krylov: plans refuse what does not fit, and say what they chose", "[k
     refused(KKC_STATUS_UNKNOWN_OPTION, A, u.b_view, u.x_view, R"({"method": "minres"})", "cg, bicgstab, gmres");
     refused(KKC_STATUS_INVALID_ARGUMENT, A, u.b_view, u.x_view, R"({"tolerance": 0.0})", "tolerance");
     refused(KKC_STATUS_UNKNOWN_OPTION, A, u.b_view, u.x_view, R"({"colour": 1})", "max_iterations");
-    refused(KKC_STATUS_UNKNOWN_OPTION, A, u.b_view, u.x_view, R"({"product": "fastest"})", "fastest");
+    refused(KKC_STATUS_UNKNOWN_OPTION, A, u.b_view, u.x_view, R"({"product": "fastest"})",
+            "\"product\" is \"fastest\", expected one of ");
     refused(KKC_STATUS_NOT_SUPPORTED, A, u.b_view, u.x_view, R"({"max_workspace": 64})", "max_workspace, 64");
     refused(KKC_STATUS_NULL_POINTER, nullptr, u.b_view, u.x_view, "{}", "A is NULL");
 

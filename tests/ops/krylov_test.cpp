@@ -351,3 +351,30 @@ TEST_CASE("krylov: residuals that the element type does not resolve", "[krylov]"
     }
   }
 }
+
+TEST_CASE("krylov: the residual told is that of x, where a recurrence has gone on below what numbers resolve",
+          "[krylov]") {
+  Random random(31);
+  for (const kkc_device_t device : devices()) {
+    if (!has_kernels<double>(device)) continue;
+    const Context ctx(device);
+    for (const std::string method : methods)
+      for (const std::string tolerance : {"1e-20", "1e-300"}) {
+        INFO(name(device) << ' ' << method << ' ' << tolerance);
+        const HostCsr<double> host = grid_system<double>(random, 12, method == "cg", 0.5);
+        const DeviceCsr<double> A(ctx, host, KKC_INDEX_32_32, 0);
+        const std::vector<double> b = random_vector<double>(random, 144);
+        const Unknowns<double> u(ctx, b, std::vector<double>(144));
+        Plan plan;
+        ok(kkc_krylov_plan(ctx, A, u.b_view, u.x_view,
+                           Options(options_of(method, "\"max_iterations\": 120, \"tolerance\": " + tolerance)),
+                           plan.out()));
+        const Outcome outcome = solve(plan, A, u.b_view, u.x_view);
+        CHECK(outcome.status >= 100);
+        INFO(outcome.sentence);
+        const double residual = residual_of(host, u.x(), b);
+        CHECK(outcome.residual > 0.2 * residual);
+        CHECK(outcome.residual < 5 * residual);
+      }
+  }
+}

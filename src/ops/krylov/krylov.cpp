@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "core/log.hpp"
+#include "core/named_implementation.hpp"
 #include "core/strided.hpp"
 #include "krylov_solve.hpp"
 #include "ops/row_stats/row_stats.hpp"
@@ -46,7 +47,8 @@ Settings parse(const Options& options, Scalar scalar, Device device, int64_t n) 
 std::shared_ptr<Plan> plan_product(const std::shared_ptr<Context>& context, const Matrix& A, const Options& given,
                                    const PlanOptions& parsed) {
   Options options;
-  if (given.has("product")) options.set("implementation", given.text("product", ""));
+  if (given.has("product"))
+    options.set("implementation", named_implementation(given, "product", context->queue().table(), "spmv"));
   if (parsed.measure) options.set("tuning", std::string("measure"));
   if (parsed.values_kept) options.set("values", std::string("kept"));
   options.set("deterministic", int64_t{parsed.deterministic});

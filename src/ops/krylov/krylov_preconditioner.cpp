@@ -40,17 +40,25 @@ class Callback final : public Preconditioner {
   Published r_, z_;
 };
 
+/// Of plans of sptrsv: on hosts values are kept unless the caller says otherwise. Taking them over costs each execute
+/// as much as one or two solves, and halves every solve.
+Options solve_options(const Context& context, const Options& given) {
+  Options options(given);
+  if (is_host(context.device()) && !options.has("values")) options.set("values", std::string("kept"));
+  return options;
+}
+
 /// Two triangular solves, with factors that the plan keeps alive.
 class Factors final : public Preconditioner {
  public:
-  Factors(const State& state, bool cholesky, std::shared_ptr<Matrix> M, std::shared_ptr<Matrix> U,
-          const Options& options)
+  Factors(const State& state, bool cholesky, std::shared_ptr<Matrix> M, std::shared_ptr<Matrix> U, const Options& given)
       : context_(state.context),
         n_(state.n),
         scalar_(state.scalar),
         cholesky_(cholesky),
         M_(std::move(M)),
         U_(std::move(U)) {
+    const Options options = solve_options(*context_, given);
     keeps_values_ = options.choice("values", {"any", "kept"}) == "kept";
     const auto side = View::wrap(*context_, static_cast<int32_t>(scalar_), 1, &n_, KKC_LAYOUT_LEFT, nullptr,
                                  static_cast<int32_t>(own_space(context_->device())), nullptr, false);

@@ -224,8 +224,7 @@ void Solver::finish() {
     }
     queue_.synchronize();
   });
-  result.residual =
-      settings_.method == Method::bicgstab && progress_.best < progress_.norm ? progress_.best : history_.back();
+  result.residual = true_norm_.value_or(history_.back());
   result.history = std::move(history_);
 }
 
@@ -259,14 +258,23 @@ bool Solver::ends_after(End& end) {
   issued_ = progress_.iteration;
   converged_ = progress_.phase == Phase::converged;
   if (converged_) return false;
+  measure();
+  if (*true_norm_ <= bound_) return true;
   end = progress_.phase == Phase::broken ? broken() : slow();
   return true;
+}
+
+void Solver::measure() {
+  if (progress_.best_at == 1) queue_.run([&] { copy(vector(args_.x[1]), vector(args_.x[0])); });
+  progress_.best_at = 0;
+  residual(args_.r);
+  true_norm_ = norm_of(context_, vector(args_.r), workspace_.norm);
 }
 
 End Solver::slow() const {
   return {KKC_STATUS_NO_CONVERGENCE,
           cat("no convergence: after ", issued_, " iterations of ", name(settings_.method), " the residual has norm ",
-              progress_.norm, ", expected at most ", bound_, " (tolerance ", settings_.tolerance,
+              true_norm_.value_or(progress_.norm), ", expected at most ", bound_, " (tolerance ", settings_.tolerance,
               settings_.relative ? cat(" relative to ||b|| = ", norm_b_) : std::string(", absolute"), ")")};
 }
 

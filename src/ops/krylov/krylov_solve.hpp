@@ -1,6 +1,8 @@
 // The methods on the host: what they enqueue, when they look at the results, and how they end.
 #pragma once
 
+#include <optional>
+
 #include "krylov_plan.hpp"
 
 namespace kkc::krylov {
@@ -55,6 +57,8 @@ class Solver {
   bool ends_at_start(End& end);
   /// After the iterations of cg and bicgstab: whether they broke or took too many.
   bool ends_after(End& end);
+  /// Finds the true residual's norm where a recurrence ends without having met the bound: by then it may be far off.
+  void measure();
   End broken() const;
   End slow() const;
 
@@ -77,6 +81,7 @@ class Solver {
   double bound_ = 0, norm_b_ = 0;
   int64_t issued_ = 0, restarts_ = 0;
   double last_start_ = -1;  // residual when the recurrence last began
+  std::optional<double> true_norm_;
   bool converged_ = false;  // as the recurrence has it
   bool started_ = false;
   bool x_is_zero_ = false;
