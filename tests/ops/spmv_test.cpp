@@ -39,6 +39,27 @@ SpmvCase<T> random_case(Random& random, kkc_device_t device, const std::string& 
   return c;
 }
 
+/// op N and T with every implementation, beta and places of vectors.
+template <class T>
+void check_all(const Visit& visit, const Context& ctx, const HostCsr<T>& A, Random& random) {
+  for (const std::string& implementation : implementations(visit.device, "spmv"))
+    for (const T beta : {T(0), T(0.5)})
+      for (const auto& [lie, op] :
+           {std::pair{Lie::vector, KKC_OP_NONE}, {Lie::strided_vector, KKC_OP_NONE}, {Lie::vector, KKC_OP_TRANSPOSE}}) {
+        SpmvCase<T> c;
+        c.implementation = implementation;
+        c.op = op;
+        c.base = static_cast<int32_t>(random() % 2);
+        c.alpha = T(1.5);
+        c.beta = beta;
+        c.x_lie = c.y_lie = lie;
+        c.values_kept = c.transpose_kept = implementation.find("kept") != std::string::npos;
+        INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << c.text());
+        const auto wrong = run_case(ctx, c, A, random);
+        if (wrong) REQUIRE(*wrong == "");
+      }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[spmv]", float, double,
@@ -154,20 +175,31 @@ TEMPLATE_TEST_CASE("spmv: long rows whose columns jump, of an x that no inner ca
       A.offsets.push_back(static_cast<int64_t>(A.indices.size()));
     }
     A.values = random_vector<T>(random, A.nnz());
-    for (const std::string& implementation : implementations(visit.device, "spmv"))
-      for (const T beta : {T(0), T(0.5)})
-        for (const Lie lie : {Lie::vector, Lie::strided_vector}) {
-          SpmvCase<T> c;
-          c.implementation = implementation;
-          c.base = static_cast<int32_t>(random() % 2);
-          c.alpha = T(1.5);
-          c.beta = beta;
-          c.x_lie = c.y_lie = lie;
-          c.values_kept = implementation.find("kept") != std::string::npos;
-          INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << c.text());
-          const auto wrong = run_case(ctx, c, A, random);
-          if (wrong) REQUIRE(*wrong == "");
-        }
+    check_all(visit, ctx, A, random);
+  }
+}
+
+TEMPLATE_TEST_CASE("spmv: columns that follow one another, with gaps and repeats", "[spmv]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "spmv")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    HostCsr<T> A;
+    A.rows = 700;
+    A.cols = 1000;
+    A.offsets = {0};
+    for (int64_t row = 0; row < A.rows; ++row) {
+      const int64_t length = row % 110, first = random_int(random, 0, A.cols - length - 1);
+      for (int64_t k = 0; k < length; ++k) A.indices.push_back(first + k);
+      if (length > 0 && row % 3 == 0) A.indices.back() = A.indices[A.indices.size() - static_cast<size_t>(length)];
+      if (length > 2 && row % 5 == 0) std::swap(A.indices.back(), A.indices[A.indices.size() - 2]);
+      if (length > 20 && row % 7 == 0) A.indices[A.indices.size() - static_cast<size_t>(length) + row % 16] = 0;
+      A.offsets.push_back(static_cast<int64_t>(A.indices.size()));
+    }
+    A.values = random_vector<T>(random, A.nnz());
+    check_all(visit, ctx, A, random);
   }
 }
 

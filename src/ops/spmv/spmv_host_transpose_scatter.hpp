@@ -16,6 +16,7 @@ class ScatterKernel final : public Kernel {
  public:
   ScatterKernel(const Desc& desc, Queue& queue) : conjugate_(conjugates(desc.op)) {
     const HostCsr<S, I, O> A(desc.A);
+    follow_ = columns_follow(A);
     cuts_ = balanced_cuts(A, parts_for(A, queue), true);
     const auto parts = static_cast<int64_t>(cuts_.size()) - 1;
     ranges_.resize(static_cast<size_t>(parts));
@@ -44,8 +45,12 @@ class ScatterKernel final : public Kernel {
       S* const sums = static_cast<S*>(args.workspace);
       const S* x = vector_of<S>(args.x, k);
       const int64_t x_stride = args.x.strides[0];
-      host_parts<Dev>(queue, static_cast<int64_t>(ranges_.size()),
-                      [&](int64_t part) { scatter(A, static_cast<size_t>(part), x, x_stride, sums); });
+      host_parts<Dev>(queue, static_cast<int64_t>(ranges_.size()), [&](int64_t part) {
+        if (is_real<S> && follow_)
+          scatter<true>(A, static_cast<size_t>(part), x, x_stride, sums);
+        else
+          scatter<false>(A, static_cast<size_t>(part), x, x_stride, sums);
+      });
       gather_sums(queue, A.cols, update, sums, vector_of<S>(args.y, k), args.y.strides[0]);
     }
   }
@@ -61,7 +66,19 @@ class ScatterKernel final : public Kernel {
     int64_t begin = 0, end = 0, at = 0;
   };
 
+  /// sums += value factor for entries that follow one another.
+  static void add_followers(const S* values, S factor, S* sums) {
+    for (int i = 0; i < 16; i += 8) {
+      Pack<S, 8> v, w;
+      load(v, values + i);
+      load(w, sums + i);
+      w += v * factor;
+      store(w, sums + i);
+    }
+  }
+
   /// The part's rows, and pieces of rows.
+  template <bool Follow>
   void scatter(const HostCsr<S, I, O>& csr, size_t part, const S* x, int64_t x_stride, S* sums) const {
     const HostCsr<S, I, O> A = csr;
     const Range range = ranges_[part];
@@ -75,7 +92,21 @@ class ScatterKernel final : public Kernel {
       const int64_t end = std::min(A.begin(row + 1), to.entry);
       stream.reach(begin, end);
       const S factor = x[row * x_stride];
-      for (int64_t p = begin; p < end; ++p) {
+      int64_t p = begin;
+      if constexpr (Follow && is_real<S>)
+        for (; p + 16 <= end && row_product::consecutive(A.indices + p); p += 16)
+          add_followers(A.values + p, factor, sums + static_cast<int64_t>(A.indices[p]) + shift);
+      if constexpr (is_real<S>)
+        for (; p + 4 <= end; p += 4) {
+          const S a = A.values[p] * factor, b = A.values[p + 1] * factor, c = A.values[p + 2] * factor,
+                  d = A.values[p + 3] * factor;
+          S* const from = sums + shift;
+          from[A.indices[p]] += a;
+          from[A.indices[p + 1]] += b;
+          from[A.indices[p + 2]] += c;
+          from[A.indices[p + 3]] += d;
+        }
+      for (; p < end; ++p) {
         S& sum = sums[static_cast<int64_t>(A.indices[p]) + shift];
         if constexpr (is_real<S>)
           sum += A.values[p] * factor;
@@ -106,7 +137,7 @@ class ScatterKernel final : public Kernel {
     });
   }
 
-  bool conjugate_;
+  bool conjugate_, follow_;
   std::vector<Cut> cuts_;
   std::vector<Range> ranges_;
   int64_t places_ = 0;
