@@ -16,7 +16,10 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON) # a build folder can be moved, and bundled
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 
-find_program(KKC_CCACHE ccache)
+# Decided when a folder is first configured: a launcher that is installed later would compile everything anew.
+if(NOT DEFINED KKC_CCACHE)
+  find_program(KKC_CCACHE ccache)
+endif()
 if(KKC_CCACHE)
   foreach(language C CXX CUDA)
     set(CMAKE_${language}_COMPILER_LAUNCHER ${KKC_CCACHE})
