@@ -23,7 +23,7 @@ class BalancedKernel final : public Kernel {
     pieces_.resize(static_cast<size_t>(parts));
     shared_rows_ = shared_rows(A, cuts_);
     gathers_ = A.nnz >= 24 * A.rows && columns_jump(A);
-    follow_ = columns_follow(A);
+    follow_ = is_real<S> && columns_follow(A);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -51,13 +51,7 @@ class BalancedKernel final : public Kernel {
     }
     const auto row_times_x = [ x, conjugate = conjugate_ ](const S* values, const I* indices, int64_t p, int64_t end)
         __attribute__((always_inline)) {
-      // With indices from the arrays' begin: any_row made g++ 12 turn f32 rows of two entries into vectors again.
-      if constexpr (is_real<S>) {
-        return row_product::long_row(values, indices, x, p, end);
-      } else {
-        if (end - p >= 8) return row_product::packed_row(values, indices, x, p, end, conjugate);
-        return row_product::short_row(values, indices, x, p, end, conjugate);
-      }
+      return row_product::any_row(values, indices, x, p, end, conjugate);
     };
     if (x_stride == 1 && y_stride == 1)
       return update.overwrite ? multiply<To::contiguous>(queue, A, update, y, 1, row_times_x)

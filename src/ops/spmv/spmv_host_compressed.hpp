@@ -195,7 +195,7 @@ class CompressedKernel final : public Kernel {
                        const Update<S>& update, const Vectors& v) const {
     for (; row < end; ++row)
       update(v.y[row * v.y_stride],
-             row_product::any_row(A.values + A.begin(row), columns, v.x + row, length, conjugate_));
+             row_product::any_row(A.values + A.begin(row), columns, v.x + row, 0, length, conjugate_));
   }
 
   /// Gives the place behind the run's columns.
@@ -204,7 +204,7 @@ class CompressedKernel final : public Kernel {
     const S* values = A.values + A.begin(run.row);
     for (int64_t row = run.row; row < run.row + run.rows; ++row) {
       const auto length = static_cast<int64_t>(*columns++);
-      update(v.y[row * v.y_stride], row_product::any_row(values, columns, v.x, length, conjugate_));
+      update(v.y[row * v.y_stride], row_product::any_row(values, columns, v.x, 0, length, conjugate_));
       values += length;
       columns += length;
     }

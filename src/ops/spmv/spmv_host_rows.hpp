@@ -421,14 +421,16 @@ template <class S, class I>
   return sum.total(conjugate);
 }
 
-/// A row of `length` entries from `values` and `indices` on, contiguous x.
+/// A row's entries p to end, contiguous x. Where rows lie one after the other, values and indices are best the arrays'
+/// own: with those of each row g++ 12 makes more of a row of few entries (f32, two entries: 1.3 times as long).
 template <class S, class I>
-[[gnu::always_inline]] inline S any_row(const S* values, const I* indices, const S* x, int64_t length, bool conjugate) {
+[[gnu::always_inline]] inline S any_row(const S* values, const I* indices, const S* x, int64_t p, int64_t end,
+                                        bool conjugate) {
   if constexpr (is_real<S>)
-    return long_row(values, indices, x, int64_t{0}, length);
+    return long_row(values, indices, x, p, end);
   else
-    return length >= 8 ? packed_row(values, indices, x, 0, length, conjugate)
-                       : short_row(values, indices, x, 0, length, conjugate);
+    return end - p >= 8 ? packed_row(values, indices, x, p, end, conjugate)
+                        : short_row(values, indices, x, p, end, conjugate);
 }
 
 }  // namespace row_product

@@ -16,7 +16,7 @@ class ScatterKernel final : public Kernel {
  public:
   ScatterKernel(const Desc& desc, Queue& queue) : conjugate_(conjugates(desc.op)) {
     const HostCsr<S, I, O> A(desc.A);
-    follow_ = columns_follow(A);
+    follow_ = is_real<S> && columns_follow(A);
     cuts_ = balanced_cuts(A, parts_for(A, queue), true);
     const auto parts = static_cast<int64_t>(cuts_.size()) - 1;
     ranges_.resize(static_cast<size_t>(parts));
@@ -45,12 +45,8 @@ class ScatterKernel final : public Kernel {
       S* const sums = static_cast<S*>(args.workspace);
       const S* x = vector_of<S>(args.x, k);
       const int64_t x_stride = args.x.strides[0];
-      host_parts<Dev>(queue, static_cast<int64_t>(ranges_.size()), [&](int64_t part) {
-        if (is_real<S> && follow_)
-          scatter<true>(A, static_cast<size_t>(part), x, x_stride, sums);
-        else
-          scatter<false>(A, static_cast<size_t>(part), x, x_stride, sums);
-      });
+      host_parts<Dev>(queue, static_cast<int64_t>(ranges_.size()),
+                      [&](int64_t part) { scatter(A, static_cast<size_t>(part), x, x_stride, sums); });
       gather_sums(queue, A.cols, update, sums, vector_of<S>(args.y, k), args.y.strides[0]);
     }
   }
@@ -78,12 +74,11 @@ class ScatterKernel final : public Kernel {
   }
 
   /// The part's rows, and pieces of rows.
-  template <bool Follow>
   void scatter(const HostCsr<S, I, O>& csr, size_t part, const S* x, int64_t x_stride, S* sums) const {
     const HostCsr<S, I, O> A = csr;
     const Range range = ranges_[part];
     const Cut from = cuts_[part], to = cuts_[part + 1];
-    const bool conjugate = conjugate_;
+    const bool conjugate = conjugate_, follow = follow_;
     std::fill_n(sums + range.at, range.end - range.begin, S{});
     row_product::Stream<S, I> stream(A.indices, A.values, from.entry);
     const int64_t shift = range.at - range.begin - static_cast<int64_t>(A.base);
@@ -93,18 +88,18 @@ class ScatterKernel final : public Kernel {
       stream.reach(begin, end);
       const S factor = x[row * x_stride];
       int64_t p = begin;
-      if constexpr (Follow && is_real<S>)
-        for (; p + 16 <= end && row_product::consecutive(A.indices + p); p += 16)
+      if constexpr (is_real<S>)
+        for (; follow && p + 16 <= end && row_product::consecutive(A.indices + p); p += 16)
           add_followers(A.values + p, factor, sums + static_cast<int64_t>(A.indices[p]) + shift);
       if constexpr (is_real<S>)
         for (; p + 4 <= end; p += 4) {
           const S a = A.values[p] * factor, b = A.values[p + 1] * factor, c = A.values[p + 2] * factor,
                   d = A.values[p + 3] * factor;
-          S* const from = sums + shift;
-          from[A.indices[p]] += a;
-          from[A.indices[p + 1]] += b;
-          from[A.indices[p + 2]] += c;
-          from[A.indices[p + 3]] += d;
+          S* const columns = sums + shift;
+          columns[A.indices[p]] += a;
+          columns[A.indices[p + 1]] += b;
+          columns[A.indices[p + 2]] += c;
+          columns[A.indices[p + 3]] += d;
         }
       for (; p < end; ++p) {
         S& sum = sums[static_cast<int64_t>(A.indices[p]) + shift];
