@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "core/dispatch.hpp"
 #include "core/scratch.hpp"
@@ -69,10 +71,12 @@ void run_step(Queue& queue, void* scratch, int64_t n, S step) {
   }
 }
 
-/// The vectors of GMRES' basis, taken in chunks of rows that stay in the second cache.
+/// The vectors of GMRES' basis, taken in chunks of rows: of many rows where each is read once, for the sake of long
+/// streams; where it is read twice, of so few that those of all vectors stay in the second cache.
 template <class T>
 struct Basis {
   static constexpr int64_t cache_bytes = 192 << 10, least_rows = 256, most_rows = 4096;
+  static constexpr int64_t rows_once = (16 << 10) / static_cast<int64_t>(sizeof(T));
   const T* vectors;
   int64_t stride, columns;
   const Number* factors;
@@ -80,24 +84,50 @@ struct Basis {
   int64_t chunk() const {
     return std::clamp<int64_t>(cache_bytes / static_cast<int64_t>(sizeof(T)) / (columns + 1), least_rows, most_rows);
   }
-  /// to += sum of sign factors_c vectors_c over rows first..first + count - 1; two vectors at a time.
+  /// to += sum of sign factors_c vectors_c over rows first..first + count - 1.
   void add(T* to, int64_t first, int64_t count, double sign) const {
-    const auto factor = [&](int64_t c) { return Made<T>::from({sign * factors[c].re, sign * factors[c].im}); };
     int64_t c = 0;
-    for (; c + 2 <= columns; c += 2) {
-      const T a = factor(c), b = factor(c + 1);
-      const T *const u = vectors + c * stride + first, *const v = u + stride;
-      each_alone(count, [=](int64_t i) { to[i] = plus(to[i], plus(times(a, u[i]), times(b, v[i]))); });
-    }
-    if (c < columns) {
-      const T a = factor(c);
-      const T* const u = vectors + c * stride + first;
-      each_alone(count, [=](int64_t i) { to[i] = plus(to[i], times(a, u[i])); });
-    }
+    for (; c + 6 <= columns; c += 6) add_some<6>(to, c, first, count, sign);
+    for (; c + 2 <= columns; c += 2) add_some<2>(to, c, first, count, sign);
+    if (c < columns) add_some<1>(to, c, first, count, sign);
   }
   void dots(const T* w, int64_t first, int64_t count, Sum* sums) const {
-    for (int64_t c = 0; c < columns; ++c)
-      sums[c].add(dot::run_dot(vectors + c * stride + first, w + first, count, -1.0));
+    int64_t c = 0;
+    if constexpr (std::is_floating_point_v<T>)
+      for (; c + 4 <= columns; c += 4) four_dots(vectors + c * stride + first, w + first, count, sums + c);
+    for (; c < columns; ++c) sums[c].add(dot::run_dot(vectors + c * stride + first, w + first, count, -1.0));
+  }
+
+ private:
+  // Several vectors at a time: one after the other they come from memory at half its rate.
+  template <int some>
+  void add_some(T* to, int64_t c, int64_t first, int64_t count, double sign) const {
+    std::array<T, some> by;
+    for (int k = 0; k < some; ++k) by[k] = Made<T>::from({sign * factors[c + k].re, sign * factors[c + k].im});
+    const T* const from = vectors + c * stride + first;
+    each_alone(count, [=, step = stride](int64_t i) {
+      T sum = times(by[0], from[i]);
+#pragma GCC unroll 6
+      for (int k = 1; k < some; ++k) sum = plus(sum, times(by[k], from[k * step + i]));
+      to[i] = plus(to[i], sum);
+    });
+  }
+  void four_dots(const T* x, const T* w, int64_t count, Sum* sums) const {
+    Lanes s[4][2] = {};
+    int64_t i = 0;
+    for (; i + 2 * lane_count <= count; i += 2 * lane_count)
+#pragma GCC unroll 2
+      for (int k = 0; k < 2; ++k) {
+        const int64_t at = i + k * lane_count;
+        const Lanes other = load_lanes(w + at);
+#pragma GCC unroll 4
+        for (int c = 0; c < 4; ++c) s[c][k] += load_lanes(x + c * stride + at) * other;
+      }
+    for (int c = 0; c < 4; ++c) {
+      const Lanes both = s[c][0] + s[c][1];
+      for (int k = 0; k < lane_count; ++k) sums[c].re += both[k];
+      for (int64_t rest = i; rest < count; ++rest) dot::accumulate(sums[c], x[c * stride + rest], w[rest], -1.0);
+    }
   }
 };
 
@@ -110,7 +140,7 @@ void orthogonalize(Queue& queue, void* scratch, const Args& a) {
   const int64_t chunk = basis.chunk();
   if (a.columns > 0) {
     column_sums<Dev, Sum>(
-        queue, scratch, a.n, a.columns, chunk,
+        queue, scratch, a.n, a.columns, basis.rows_once,
         [&](int64_t first, int64_t count, Sum* sums) { basis.dots(w, first, count, sums); },
         [&](int64_t c, const Sum& sum) { a.hessenberg[c] = a.correction[c] = number(sum); });
     column_sums<Dev, Sum>(
@@ -126,7 +156,7 @@ void orthogonalize(Queue& queue, void* scratch, const Args& a) {
         });
   }
   column_sums<Dev, Sum>(
-      queue, scratch, a.n, 1, chunk,
+      queue, scratch, a.n, 1, basis.rows_once,
       [&](int64_t first, int64_t count, Sum* sums) {
         basis.add(w + first, first, count, -1);
         sums->add(dot::run_dot(w + first, w + first, count, -1.0));
@@ -143,7 +173,7 @@ void combine(Queue& queue, const Args& a) {
   const Basis<T> basis{static_cast<const T*>(a.basis), a.stride, a.columns, a.correction};
   const T* const inverse = static_cast<const T*>(a.inverse);
   T *const x = static_cast<T*>(a.x[0]), *const z = static_cast<T*>(a.z);
-  const int64_t chunk = basis.chunk(), chunks = (a.n + chunk - 1) / chunk;
+  const int64_t chunk = basis.rows_once, chunks = (a.n + chunk - 1) / chunk;
   host_parts<Dev>(queue, chunks, [&](int64_t part) {
     const int64_t first = part * chunk, count = std::min(chunk, a.n - first);
     if (inverse == nullptr && !a.external) return basis.add(x + first, first, count, 1);
