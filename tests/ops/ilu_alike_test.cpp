@@ -155,6 +155,71 @@ TEST_CASE("ilu, ic: rows of every length, most of them left of the diagonal", "[
   });
 }
 
+TEST_CASE("ilu, ic: points of any number of unknowns", "[ilu][ic]") {
+  on_each_implementation([](const Context& ctx, Form form, const std::string& implementation) {
+    for (const int64_t unknowns : {2, 3, 4, 5, 9}) {
+      const Rows rows = grid(6, 5, 4, true, unknowns), line = grid(40, 1, 1, false, unknowns);
+      for (const Rows* some : {&rows, &line}) check_rows<double>(ctx, form, implementation, *some, 0);
+      if (has_kernels<float>(ctx.device(), name(form))) check_rows<float>(ctx, form, implementation, line, 0);
+      check_rows<double>(ctx, form, implementation, line, 1);
+    }
+  });
+}
+
+TEST_CASE("ilu, ic: breakdowns are told row by row where rows are eliminated together", "[ilu][ic]") {
+  on_each_implementation([](const Context& ctx, Form form, const std::string& implementation) {
+    Random random(seed());
+    const HostCsr<double> A = with_values<double>(random, grid(7, 6, 5, true, 3), form);
+    DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    Plan plan;
+    Matrix F;
+    ok(plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out()));
+    ok(kkc_plan_create_output(plan, F.out()));
+    for (const int64_t row : {0, 1, 2, 3, 100, 101, 629})
+      for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+        INFO("row " << row << ", " << value);
+        std::vector<double> values = A.values;
+        std::fill(values.begin() + A.offsets[static_cast<size_t>(row)],
+                  values.begin() + A.offsets[static_cast<size_t>(row) + 1], value);
+        A_device.values().set(values);
+        const Outcome end = outcome(form, ctx, plan, A_device, F);
+        CHECK(end.status == (value == 0 ? KKC_STATUS_ZERO_PIVOT : KKC_STATUS_BREAKDOWN));
+        if (is_gpu(ctx.device()))
+          CHECK(end.row == row);
+        else
+          CHECK_THAT(end.sentence, ContainsSubstring("row " + std::to_string(row) + " "));
+      }
+    A_device.values().set(A.values);
+    REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+    CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
+  });
+}
+
+TEST_CASE("ilu: pivots without an inverse of enough digits", "[ilu]") {
+  on_each_implementation([](const Context& ctx, Form form, const std::string& implementation) {
+    if (form != Form::lu) return;
+    Random random(seed());
+    const HostCsr<double> A = with_values<double>(random, grid(6, 5, 4, true, 3), form);
+    for (const int exponent : {1014, -1029}) {  // the largest pivots are about 2^8: 2^1022 and 2^-1021
+      HostCsr<double> scaled = A;
+      for (double& value : scaled.values) value = std::ldexp(value, exponent);
+      const DeviceCsr<double> A_device(ctx, scaled, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix F;
+      ok(plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out()));
+      ok(kkc_plan_create_output(plan, F.out()));
+      REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+      HostCsr<double> got = download<double>(ctx, F);
+      for (int64_t i = 0; i < got.rows; ++i)
+        for (int64_t p = got.offsets[static_cast<size_t>(i)]; p < got.offsets[static_cast<size_t>(i) + 1]; ++p)
+          if (got.indices[static_cast<size_t>(p)] >= i)
+            got.values[static_cast<size_t>(p)] = std::ldexp(got.values[static_cast<size_t>(p)], -exponent);
+      INFO("2^" << exponent);
+      CHECK(largest_residual(A, got, form) < 1e-11);
+    }
+  });
+}
+
 TEST_CASE("ilu, ic: deep chains and rows that need none", "[ilu][ic]") {
   on_each_implementation([](const Context& ctx, Form form, const std::string& implementation) {
     check_rows<double>(ctx, form, implementation, grid(500, 1, 1, false), 0);

@@ -1,6 +1,7 @@
 // The host_rows of ilu and ic: plan and execute.
 #pragma once
 
+#include <cstddef>
 #include <new>
 
 #include "core/dispatch.hpp"
@@ -17,12 +18,16 @@ class RowsKernel final : public Kernel {
   RowsKernel(const Desc& desc, Queue& queue)
       : factors_(desc.factors),
         rule_(desc.pivots),
-        programs_(queue, form, Lanes<E>::registers, lower(desc)),
+        programs_(queue, form, Lanes<E, program_lanes>::registers, lower(desc)),
         schedule_(HostScheduler::make(
             queue, lower(desc), std::min<int64_t>(queue.concurrency(), desc.factors.nnz / least_entries_of_a_thread))),
         threads_(std::make_unique<PerThread[]>(static_cast<size_t>(schedule_.threads()))),
-        buffer_stride_(std::max(programs_.most_vectors(), 1) * program_lanes),
-        buffers_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * buffer_stride_) * sizeof(E)) {}
+        places_(int64_t{programs_.most_vectors()} * program_lanes),
+        numbers_bytes_(padded((programs_.panels() ? most_panel_rows : 1) * places_ * static_cast<int64_t>(sizeof(E)))),
+        scratch_bytes_(numbers_bytes_ +
+                       (programs_.panels() ? padded(places_ * static_cast<int64_t>(sizeof(const E*))) : 0)),
+        scratch_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * scratch_bytes_)),
+        inverses_(desc.memory, Space::host, programs_.panels() ? static_cast<size_t>(desc.A.rows) * sizeof(E) : 0) {}
 
   void execute(Queue&, const Args& args) override {
     const FactorRow<E, form, I, O> row{static_cast<const O*>(args.factors.offsets),
@@ -32,14 +37,14 @@ class RowsKernel final : public Kernel {
                                        !factors_.sources && !factors_.positions && !factors_.starts,
                                        static_cast<const E*>(args.A.values),
                                        static_cast<E*>(const_cast<void*>(args.factors.values)),
-                                       rule_};
+                                       rule_,
+                                       programs_.panels() ? inverses_.template as<E>() : nullptr};
     for (int64_t t = 0; t < schedule_.threads(); ++t) threads_[static_cast<size_t>(t)].found = {};
     if (programs_.empty())
       schedule_.run([&](int64_t t, int64_t i) { row.by_search(i, threads_[static_cast<size_t>(t)].found); });
     else
       schedule_.run([&](int64_t t, int64_t i) {
-        row.by_program(i, programs_.of(i), buffers_.template as<E>() + t * buffer_stride_,
-                       threads_[static_cast<size_t>(t)].found);
+        row.by_program(i, programs_.of(i), scratch_of(t), threads_[static_cast<size_t>(t)].found);
       });
     Breakdown all;
     for (int64_t t = 0; t < schedule_.threads(); ++t) {
@@ -54,7 +59,7 @@ class RowsKernel final : public Kernel {
   }
 
   int64_t plan_bytes() const override {
-    return programs_.bytes() + schedule_.bytes() + static_cast<int64_t>(buffers_.bytes());
+    return programs_.bytes() + schedule_.bytes() + static_cast<int64_t>(scratch_.bytes() + inverses_.bytes());
   }
   void describe(Info& info) const override {
     info.add("threads", schedule_.threads());
@@ -75,13 +80,21 @@ class RowsKernel final : public Kernel {
             desc.factors.indices->template as<I>(), desc.A.rows};
   }
 
+  /// So that threads share no cache line.
+  static int64_t padded(int64_t bytes) { return (bytes + 127) / 128 * 128; }
+
+  RowScratch<E> scratch_of(int64_t t) {
+    auto* const mine = scratch_.template as<std::byte>() + t * scratch_bytes_;
+    return {reinterpret_cast<E*>(mine), reinterpret_cast<const E**>(mine + numbers_bytes_)};
+  }
+
   FactorPattern factors_;
   Rule<RealPart<E>> rule_;
   HostPrograms programs_;
   HostSchedule schedule_;
   std::unique_ptr<PerThread[]> threads_;
-  int64_t buffer_stride_;
-  Buffer buffers_;
+  int64_t places_, numbers_bytes_, scratch_bytes_;  // of a thread
+  Buffer scratch_, inverses_;
 };
 
 template <Form form>

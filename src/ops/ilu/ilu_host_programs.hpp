@@ -11,12 +11,10 @@
 #include <vector>
 
 #include "device/host_parallel.hpp"
-#include "ilu_host_scheduler.hpp"
+#include "ilu_host_panels.hpp"
 #include "ops/ilu/ilu.hpp"
 
 namespace kkc::ilu {
-
-inline constexpr int32_t program_lanes = 8;
 
 /// Neighbouring columns that both rows hold: lanes [lane, lane + count) of the row's vector that begins at `target`,
 /// and the same lanes of what begins at `source` of row k, counted from k's diagonal entry (cholesky: from its first).
@@ -29,11 +27,12 @@ struct ProgramRun {
 struct ProgramStep {
   int32_t place, back, runs;
 };
-/// Neighbouring columns of the row itself, in a vector of their own.
+/// Neighbouring columns of the row itself, in a vector of their own (cholesky; lu has panels).
 struct ProgramVector {
   int32_t entry, count;
 };
 struct ProgramHeader {
+  int32_t rows;  // 0; else a PanelHeader's
   int32_t steps, vectors, diagonal, entries;
 };
 
@@ -45,10 +44,17 @@ class HostPrograms {
   bool empty() const { return of_row_.empty(); }
   int64_t bytes() const { return static_cast<int64_t>(of_row_.size() * 4 + words_.size() * 4); }
   int64_t count() const { return count_; }
+  /// Vectors of a row's (cholesky), of a panel's rows left of the diagonal (lu).
   int32_t most_vectors() const { return most_vectors_; }
-  const int32_t* of(int64_t row) const { return words_.data() + of_row_[static_cast<size_t>(row)]; }
+  bool panels() const { return panels_; }
+  /// Null for a row of a panel that an earlier row begins.
+  const int32_t* of(int64_t row) const {
+    const uint32_t word = of_row_[static_cast<size_t>(row)];
+    return word == in_panel ? nullptr : words_.data() + word;
+  }
 
  private:
+  static constexpr uint32_t in_panel = UINT32_MAX;
   static size_t at(int64_t i) { return static_cast<size_t>(i); }
 
   /// Rows of one part, with words of its own.
@@ -70,6 +76,7 @@ class HostPrograms {
   std::vector<int32_t> words_;
   int64_t count_ = 0;
   int32_t most_vectors_ = 0;
+  bool panels_ = false;
 };
 
 namespace program_parts {
@@ -161,11 +168,7 @@ template <class I, class O>
 bool HostPrograms::make_program(Form form, bool in_vectors, const LowerRows<I, O>& lower, int64_t i,
                                 std::vector<int32_t>& words) {
   const O first = lower.offsets[i], end = form == Form::lu ? lower.offsets[i + 1] : lower.diagonal[i] + 1;
-  const auto append = [&](const auto& what) {
-    const size_t from = words.size();
-    words.resize(from + sizeof what / 4);
-    std::memcpy(words.data() + from, &what, sizeof what);
-  };
+  const auto append = [&](const auto& what) { append_words(words, what); };
   // Columns that follow one another share vectors.
   std::vector<ProgramVector> vectors;
   std::vector<int32_t> places(at(end - first));
@@ -180,7 +183,7 @@ bool HostPrograms::make_program(Form form, bool in_vectors, const LowerRows<I, O
     places[at(p - first)] = (static_cast<int32_t>(vectors.size()) - 1) * program_lanes + vectors.back().count++;
   }
   if (vectors.size() * program_lanes > UINT16_MAX || end - first > UINT16_MAX) return false;
-  append(ProgramHeader{static_cast<int32_t>(lower.diagonal[i] - first), static_cast<int32_t>(vectors.size()),
+  append(ProgramHeader{0, static_cast<int32_t>(lower.diagonal[i] - first), static_cast<int32_t>(vectors.size()),
                        places[at(lower.diagonal[i] - first)], static_cast<int32_t>(end - first)});
   for (const ProgramVector& vector : vectors) append(vector);
   for (O p = first; p < lower.diagonal[i]; ++p) {
@@ -237,7 +240,12 @@ HostPrograms::HostPrograms(Queue& queue, Form form, bool vectors, const LowerRow
   const size_t most_words = at(4 * nnz / parts + 65536);
   host_parts_checked<Host>(queue, parts, [&](int64_t part) {
     Part& mine = made[at(part)];
-    std::unordered_map<uint64_t, std::vector<std::pair<int64_t, uint32_t>>> known;  // examples and their programs
+    struct Example {
+      int64_t row;
+      int32_t rows;
+      uint32_t word;
+    };
+    std::unordered_map<uint64_t, std::vector<Example>> known;
     const auto same_needs = [&](int64_t i, int64_t j) {
       if (classes[at(i)] != classes[at(j)]) return false;
       const O count = lower.diagonal[i] - lower.offsets[i];
@@ -248,30 +256,41 @@ HostPrograms::HostPrograms(Queue& queue, Form form, bool vectors, const LowerRow
       return true;
     };
     const int64_t begin = part_begin(n, parts, part), end = part_begin(n, parts, part + 1);
-    for (int64_t i = begin; i < end; ++i) {
-      if (i > begin && same_needs(i - 1, i)) {
-        of_row_[at(i)] = of_row_[at(i - 1)];
+    int64_t last = -1;
+    int32_t rows = 1, last_rows = 0;
+    bool by_vectors = false;
+    for (int64_t i = begin; i < end; i += rows) {
+      if (last < 0 || classes[at(last)] != classes[at(i)]) by_vectors = vectors && worth_vectors(form, lower, i);
+      const bool panel = by_vectors && form == Form::lu;
+      rows = panel ? panel_rows(lower, i, std::min<int64_t>(most_panel_rows, end - i)) : 1;
+      std::fill_n(of_row_.begin() + i, rows, in_panel);
+      if (rows == last_rows && same_needs(last, i)) {
+        of_row_[at(i)] = of_row_[at(last)];
+        last = i;
         continue;
       }
-      uint64_t hash = program_parts::mixed(7, classes[at(i)]);
+      last = i;
+      last_rows = rows;
+      uint64_t hash = program_parts::mixed(static_cast<uint64_t>(rows), classes[at(i)]);
       for (O p = lower.offsets[i]; p < lower.diagonal[i]; ++p)
         hash = program_parts::mixed(hash, classes[static_cast<size_t>(lower.indices[p])]);
       auto& examples = known[hash];
-      const auto match =
-          std::find_if(examples.begin(), examples.end(), [&](const auto& e) { return same_needs(e.first, i); });
+      const auto match = std::find_if(examples.begin(), examples.end(),
+                                      [&](const Example& e) { return e.rows == rows && same_needs(e.row, i); });
       if (match != examples.end()) {
-        of_row_[at(i)] = match->second;
+        of_row_[at(i)] = match->word;
         continue;
       }
       const auto word = static_cast<uint32_t>(mine.words.size());
-      const bool fits = mine.words.size() <= most_words &&
-                        make_program(form, vectors && worth_vectors(form, lower, i), lower, i, mine.words);
+      const bool fits =
+          mine.words.size() <= most_words &&
+          (panel ? make_panel(lower, i, rows, mine.words) : make_program(form, by_vectors, lower, i, mine.words));
       if (!fits) {
         mine.failed = true;
         return;
       }
       ++mine.count;
-      examples.push_back({i, word});
+      examples.push_back({i, rows, word});
       of_row_[at(i)] = word;
     }
   });
@@ -282,7 +301,7 @@ HostPrograms::HostPrograms(Queue& queue, Form form, bool vectors, const LowerRow
     count_ += part.count;
     failed = failed || part.failed;
   }
-  if (failed || firsts.back() > UINT32_MAX) {
+  if (failed || firsts.back() >= in_panel) {
     of_row_ = {};
     count_ = 0;
     return;
@@ -292,15 +311,18 @@ HostPrograms::HostPrograms(Queue& queue, Form form, bool vectors, const LowerRow
     std::copy(made[part].words.begin(), made[part].words.end(), words_.begin() + static_cast<int64_t>(firsts[part]));
   host_parts<Host>(queue, parts, [&](int64_t part) {
     for (int64_t i = part_begin(n, parts, part); i < part_begin(n, parts, part + 1); ++i)
-      of_row_[at(i)] += static_cast<uint32_t>(firsts[at(part)]);
+      if (of_row_[at(i)] != in_panel) of_row_[at(i)] += static_cast<uint32_t>(firsts[at(part)]);
   });
-  uint32_t last = UINT32_MAX;
+  uint32_t last = in_panel;
   for (const uint32_t word : of_row_) {
-    if (word == last) continue;
+    if (word == last || word == in_panel) continue;
     last = word;
+    PanelHeader panel;
     ProgramHeader header;
-    std::memcpy(&header, words_.data() + word, sizeof header);
-    most_vectors_ = std::max(most_vectors_, header.vectors);
+    take(words_.data() + word, panel);
+    panels_ = panels_ || panel.rows > 0;
+    if (panel.rows == 0) take(words_.data() + word, header);
+    most_vectors_ = std::max(most_vectors_, panel.rows > 0 ? panel.left : header.vectors);
   }
 }
 

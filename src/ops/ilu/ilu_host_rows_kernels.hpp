@@ -7,72 +7,16 @@
 #include <cstring>
 
 #include "ilu_arithmetic.hpp"
+#include "ilu_host_lanes.hpp"
+#include "ilu_host_panels_kernels.hpp"
 #include "ilu_host_programs.hpp"
 
-#if defined(__AVX512F__) && defined(__AVX512VL__)
-#include <immintrin.h>
-#endif
-
 namespace kkc::ilu::host {
-
-/// program_lanes numbers: one register where there is one, else an array.
-template <class E>
-struct Lanes {
-  static constexpr bool registers = false;
-};
-#if defined(__AVX512F__) && defined(__AVX512VL__)
-template <>
-struct Lanes<double> {
-  static constexpr bool registers = true;
-  using V = __m512d;
-  static V zero() { return _mm512_setzero_pd(); }
-  static V all(double a) { return _mm512_set1_pd(a); }
-  static V load(const double* p) { return _mm512_load_pd(p); }
-  static V load(__mmask8 m, const double* p) { return _mm512_maskz_loadu_pd(m, p); }
-  static void store(double* p, V v) { _mm512_store_pd(p, v); }
-  static void store(__mmask8 m, double* p, V v) { _mm512_mask_storeu_pd(p, m, v); }
-  static V minus_product(V c, V a, V b, __mmask8 m) { return _mm512_mask3_fnmadd_pd(a, b, c, m); }
-  static V plus_product(V c, V a, V b, __mmask8 m) { return _mm512_mask3_fmadd_pd(a, b, c, m); }
-  static V minus(V a, V b) { return _mm512_sub_pd(a, b); }
-  static V plus(V a, V b) { return _mm512_add_pd(a, b); }
-  static double sum(V v) {  // the intrinsic for it warns in GCC 12
-    const __m256d half = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
-    const __m128d quarter = __builtin_shufflevector(half, half, 0, 1) + __builtin_shufflevector(half, half, 2, 3);
-    return quarter[0] + quarter[1];
-  }
-};
-template <>
-struct Lanes<float> {
-  static constexpr bool registers = true;
-  using V = __m256;
-  static V zero() { return _mm256_setzero_ps(); }
-  static V all(float a) { return _mm256_set1_ps(a); }
-  static V load(const float* p) { return _mm256_load_ps(p); }
-  static V load(__mmask8 m, const float* p) { return _mm256_maskz_loadu_ps(m, p); }
-  static void store(float* p, V v) { _mm256_store_ps(p, v); }
-  static void store(__mmask8 m, float* p, V v) { _mm256_mask_storeu_ps(p, m, v); }
-  static V minus_product(V c, V a, V b, __mmask8 m) { return _mm256_mask3_fnmadd_ps(a, b, c, m); }
-  static V plus_product(V c, V a, V b, __mmask8 m) { return _mm256_mask3_fmadd_ps(a, b, c, m); }
-  static V minus(V a, V b) { return _mm256_sub_ps(a, b); }
-  static V plus(V a, V b) { return _mm256_add_ps(a, b); }
-  static float sum(V v) {
-    const __m128 half = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    const __m128 quarter = _mm_add_ps(half, _mm_movehl_ps(half, half));
-    return _mm_cvtss_f32(_mm_add_ss(quarter, _mm_movehdup_ps(quarter)));
-  }
-};
-#endif
-
-template <class W>
-const int32_t* take(const int32_t* words, W& what) {
-  std::memcpy(&what, words, sizeof what);
-  return words + sizeof what / sizeof *words;
-}
 
 template <class E, Form form, class I, class O>
 struct FactorRow {
   using R = RealPart<E>;
-  using L = Lanes<E>;
+  using L = Lanes<E, program_lanes>;
 
   const O *offsets, *diagonal;
   const I* indices;
@@ -81,15 +25,28 @@ struct FactorRow {
   const E* A;
   E* values;
   Rule<R> rule;
+  E* inverses;  // of pivots, where there are panels
 
   static constexpr unsigned mask_of(const ProgramRun& run) { return ((1u << run.count) - 1u) << run.lane; }
 
-  /// Row i by its program; `buffer` has room for its vectors and is aligned for them. Notes a breakdown.
-  void by_program(int64_t i, const int32_t* words, E* buffer, Breakdown& found) const {
+  /// Row i, and the others of the panel that it begins, by their program; notes breakdowns.
+  void by_program(int64_t i, const int32_t* words, const RowScratch<E>& scratch, Breakdown& found) const {
+    if (words == nullptr) return;
+    if constexpr (form == Form::lu && L::registers) {
+      PanelHeader panel;
+      take(words, panel);
+      switch (panel.rows) {
+        case 1: return as_panel<1>(i, words, scratch, found);
+        case 2: return as_panel<2>(i, words, scratch, found);
+        case 3: return as_panel<3>(i, words, scratch, found);
+        case 4: return as_panel<4>(i, words, scratch, found);
+        default: break;
+      }
+    }
     ProgramHeader header;
     words = take(words, header);
-    if constexpr (L::registers) {
-      if (header.vectors > 0) return in_vectors(i, header, words, buffer, found);
+    if constexpr (form == Form::cholesky && L::registers) {
+      if (header.vectors > 0) return in_vectors(i, header, words, scratch.numbers, found);
     }
     in_place(i, header, words, found);
   }
@@ -125,7 +82,22 @@ struct FactorRow {
   }
 
  private:
-  /// Row i by a program with vectors.
+  /// Where a number is not finite all goes row by row, which tells that from an inverse without enough digits.
+  template <int rows>
+  void as_panel(int64_t i, const int32_t* words, const RowScratch<E>& scratch, Breakdown& found) const {
+    if (!in_order)
+      for (int r = 0; r < rows; ++r) gather(i + r);
+    unsigned zeros = 0;
+    const Panels<E, O> panels{offsets, diagonal, in_order ? A : values, values, inverses, rule};
+    if (panels.template eliminate<rows>(i, words, scratch, zeros)) [[likely]] {
+      for (int r = 0; zeros != 0 && r < rows; ++r)
+        if ((zeros >> r & 1u) != 0) note(i + r, true, found);
+      return;
+    }
+    for (int r = 0; r < rows; ++r) by_search(i + r, found);
+  }
+
+  /// Row i of Cholesky's L by a program with vectors.
   void in_vectors(int64_t i, const ProgramHeader& header, const int32_t* words, E* buffer, Breakdown& found) const {
     E* const row = values + offsets[i];
     const E* from = in_order ? A + offsets[i] : row;
@@ -137,25 +109,19 @@ struct FactorRow {
       load_vector(from + vector.entry, vector.count, buffer + v * program_lanes);
     }
     buffer[header.diagonal] = plus(buffer[header.diagonal], from_real<E>(rule.shift));
-    R square = 0;  // cholesky: of the row's entries left of the diagonal
+    R square = 0;  // of the row's entries left of the diagonal
     for (int32_t s = 0; s < header.steps; ++s) {
       ProgramStep step;
       words = take(words, step);
       const int64_t k = i - step.back;
-      E l;
-      if constexpr (form == Form::lu) {
-        l = quotient(buffer[step.place], values[diagonal[k]]);
-        subtract_runs(words, step.runs, l, values + diagonal[k], buffer);
-      } else {
-        l = quotient(minus_runs(words, step.runs, buffer[step.place], values + offsets[k], buffer),
-                     values[diagonal[k]]);
-        square += square_of(l);
-      }
+      const E l =
+          quotient(minus_runs(words, step.runs, buffer[step.place], values + offsets[k], buffer), values[diagonal[k]]);
+      square += square_of(l);
       buffer[step.place] = l;
       words += step.runs * static_cast<int32_t>(sizeof(ProgramRun) / sizeof *words);
     }
     E& pivot = buffer[header.diagonal];
-    if constexpr (form == Form::cholesky) pivot = from_real<E>(real_part(pivot) - square);
+    pivot = from_real<E>(real_part(pivot) - square);
     auto spoilt = L::zero();
     for (int32_t v = 0; v < header.vectors; ++v) {
       const auto own = L::load(buffer + v * program_lanes);
@@ -229,8 +195,13 @@ struct FactorRow {
             pivot, rule, [](R x) { return std::sqrt(x); }, zero);
       else
         pivot = from_real<E>(std::sqrt(cholesky_pivot(real_part(pivot), rule, zero)));
-      if (!zero) return;
     }
+    if constexpr (form == Form::lu && L::registers)
+      if (inverses != nullptr) inverses[i] = inverse_of_pivot(pivot);
+    if (!finite || zero) note(i, zero, found);
+  }
+
+  static void note(int64_t i, bool zero, Breakdown& found) {
     ++found.count;
     if (i > found.first) return;
     found.first = i;
@@ -238,22 +209,10 @@ struct FactorRow {
   }
 
   static void load_vector(const E* from, int32_t count, E* to) {
-    L::store(to, L::load(static_cast<__mmask8>((1u << count) - 1u), from));
+    L::store(to, L::load(static_cast<uint8_t>((1u << count) - 1u), from));
   }
   static void store_vector(const E* from, int32_t count, E* to) {
-    L::store(static_cast<__mmask8>((1u << count) - 1u), to, L::load(from));
-  }
-
-  /// buffer -= l u where both rows have entries.
-  static void subtract_runs(const int32_t* words, int32_t runs, const E& l, const E* u, E* buffer) {
-    for (int32_t r = 0; r < runs; ++r) {
-      ProgramRun run;
-      words = take(words, run);
-      E* const to = buffer + run.target;
-      const E* const from = u + run.source;
-      const auto mask = static_cast<__mmask8>(mask_of(run));
-      L::store(to, L::minus_product(L::load(to), L::all(l), L::load(mask, from), mask));
-    }
+    L::store(static_cast<uint8_t>((1u << count) - 1u), to, L::load(from));
   }
 
   /// a - sum of buffer conj(row k) where both rows have entries.
@@ -263,7 +222,7 @@ struct FactorRow {
     for (int32_t r = 0; r < runs; ++r) {
       ProgramRun run;
       words = take(words, run);
-      const auto mask = static_cast<__mmask8>(mask_of(run));
+      const auto mask = static_cast<uint8_t>(mask_of(run));
       sum = L::plus_product(sum, L::load(buffer + run.target), L::load(mask, k + run.source), mask);
     }
     return a - L::sum(sum);

@@ -87,7 +87,7 @@ class HostScheduler {
     int64_t blocks = 0, last = 0;
     for (int c = classes - 1; c >= 1; --c) {
       for (int64_t part = 0; part < parts; ++part) blocks += counts[at(part * classes + c)];
-      if (blocks < 4 * threads || blocks < last + last / 4) continue;
+      if (blocks < 2 * threads || blocks < last + last / 4) continue;
       if (blocks > lower.rows / 8) break;
       found.push_back(int64_t{1} << c);
       last = blocks;
