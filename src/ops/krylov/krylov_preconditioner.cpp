@@ -41,7 +41,7 @@ class Callback final : public Preconditioner {
 };
 
 /// Of plans of sptrsv: on hosts values are kept unless the caller says otherwise. Taking them over costs each execute
-/// as much as one or two solves, and halves every solve.
+/// as much as two to five solves, which one to three applications save (docs/ops/krylov.md).
 Options solve_options(const Context& context, const Options& given) {
   Options options(given);
   if (is_host(context.device()) && !options.has("values")) options.set("values", std::string("kept"));
