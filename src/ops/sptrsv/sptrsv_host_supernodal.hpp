@@ -67,7 +67,7 @@ class SupernodalKernel final : public Kernel {
         unit_(desc.diag == Diag::unit),
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
-        nodes_(find_supernodes(pattern(Rows(triangle_, desc.A)), most_width)),
+        nodes_(nodes(desc, queue)),
         schedule_(schedule(nodes_, threads_for(desc, queue))),
         runner_(schedule_.threads) {
     blocks_at_.assign(1, 0);
@@ -175,20 +175,59 @@ class SupernodalKernel final : public Kernel {
   /// A step's row, and a row's step.
   int64_t row_of(int64_t step) const { return ascending_ ? step : n_ - 1 - step; }
 
-  StepPattern<I> pattern(const Rows& rows) const {
+  Supernodes<I> nodes(const Desc& desc, Queue& queue) const {
+    const auto run = [&queue](int64_t parts, const auto& f) { host_parts_checked<Dev>(queue, parts, f); };
+    const int64_t parts = threads_for(desc, queue);
+    return find_supernodes(pattern(Rows(triangle_, desc.A), parts, run), most_width, parts, run);
+  }
+
+  template <class Run>
+  StepPattern<I> pattern(const Rows& rows, int64_t parts, const Run& run) const {
     StepPattern<I> M;
     for (int64_t step = 0; step < n_; ++step) {
-      const int64_t row = row_of(step), begin = rows.begin(row), end = rows.end(row);
-      const auto from = static_cast<int64_t>(M.columns.size());
-      for (int64_t p = begin; p < end; ++p)
-        M.columns.push_back(static_cast<I>(row_of(rows.column(ascending_ ? p : begin + end - 1 - p))));
-      const auto first = M.columns.begin() + from;
-      if (std::adjacent_find(first, M.columns.end(), std::greater_equal<I>()) != M.columns.end()) {
-        std::sort(first, M.columns.end());
-        M.columns.erase(std::unique(first, M.columns.end()), M.columns.end());
-      }
-      M.offsets.push_back(static_cast<int64_t>(M.columns.size()));
+      const int64_t row = row_of(step);
+      M.offsets.push_back(M.offsets.back() + rows.end(row) - rows.begin(row));
     }
+    M.columns.resize(static_cast<size_t>(M.offsets.back()));
+    std::vector<std::vector<std::pair<int64_t, int64_t>>> shorter(static_cast<size_t>(parts));  // steps and lengths
+    run(parts, [&](int64_t part) {
+      for (int64_t step = part_begin(n_, parts, part); step < part_begin(n_, parts, part + 1); ++step) {
+        const int64_t row = row_of(step), begin = rows.begin(row), end = rows.end(row);
+        const auto first = M.columns.begin() + M.offsets[static_cast<size_t>(step)];
+        auto last = first;
+        for (int64_t p = begin; p < end; ++p)
+          *last++ = static_cast<I>(row_of(rows.column(ascending_ ? p : begin + end - 1 - p)));
+        if (std::adjacent_find(first, last, std::greater_equal<I>()) == last) continue;
+        std::sort(first, last);
+        const auto kept = std::unique(first, last);
+        if (kept != last) shorter[static_cast<size_t>(part)].emplace_back(step, kept - first);
+      }
+    });
+    // What doubles leave behind is closed.
+    auto to = M.columns.begin();
+    int64_t step = 0;
+    const auto close_until = [&](int64_t until) {
+      for (; step < until; ++step) {
+        const auto first = M.columns.begin() + M.offsets[static_cast<size_t>(step)],
+                   last = M.columns.begin() + M.offsets[static_cast<size_t>(step) + 1];
+        M.offsets[static_cast<size_t>(step)] = to - M.columns.begin();
+        to = std::copy(first, last, to);
+      }
+    };
+    bool any = false;
+    for (const auto& of_part : shorter) any = any || !of_part.empty();
+    if (!any) return M;
+    for (const auto& of_part : shorter)
+      for (const auto& [at, length] : of_part) {
+        close_until(at);
+        const auto first = M.columns.begin() + M.offsets[static_cast<size_t>(at)];
+        M.offsets[static_cast<size_t>(at)] = to - M.columns.begin();
+        to = std::copy(first, first + length, to);
+        ++step;
+      }
+    close_until(n_);
+    M.offsets[static_cast<size_t>(n_)] = to - M.columns.begin();
+    M.columns.resize(static_cast<size_t>(M.offsets.back()));
     return M;
   }
 

@@ -6,16 +6,35 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace kkc::sptrsv {
+
+/// Numbers without values at first: whoever writes one first touches its page.
+template <class T>
+struct Unset : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unset<U>;
+  };
+  template <class U, class... A>
+  void construct(U* at, A&&... from) {
+    if constexpr (sizeof...(A) == 0)
+      ::new (static_cast<void*>(at)) U;
+    else
+      ::new (static_cast<void*>(at)) U(std::forward<A>(from)...);
+  }
+};
 
 /// The triangle off its diagonal, row by row: what a step needs, strictly ascending.
 template <class I>
 struct StepPattern {
   std::vector<int64_t> offsets{0};
-  std::vector<I> columns;
+  std::vector<I, Unset<I>> columns;
   int64_t steps() const { return static_cast<int64_t>(offsets.size()) - 1; }
   const I* begin(int64_t step) const { return columns.data() + offsets[static_cast<size_t>(step)]; }
   const I* end(int64_t step) const { return columns.data() + offsets[static_cast<size_t>(step) + 1]; }
@@ -54,30 +73,55 @@ struct Supernodes {
 
 namespace supernode_parts {
 
-/// joins[i]: whether step i + 1 continues step i's supernode.
-template <class I>
-int64_t joins_of_rows(const StepPattern<I>& M, std::vector<char>& joins) {
-  int64_t sum = 0;
-  for (int64_t i = 0; i + 1 < M.steps(); ++i) {
-    const int64_t length = M.length(i);
-    const bool join =
-        M.length(i + 1) == length + 1 && M.end(i + 1)[-1] == i && std::equal(M.begin(i), M.end(i), M.begin(i + 1));
-    joins[static_cast<size_t>(i)] = join;
-    sum += join;
-  }
-  return sum;
+/// One of `parts` ranges of `items`.
+constexpr int64_t range_begin(int64_t items, int64_t parts, int64_t part) {
+  return items / parts * part + std::min(items % parts, part);
 }
-template <class I>
-int64_t joins_of_columns(const StepPattern<I>& M, std::vector<char>& joins) {
-  const auto n = static_cast<size_t>(M.steps());
-  std::vector<I> entries(n, 0), both(n, 0);
-  for (int64_t i = 0; i < M.steps(); ++i)
-    for (const I* c = M.begin(i); c < M.end(i); ++c) {
-      ++entries[static_cast<size_t>(*c)];
-      if (c + 1 < M.end(i) && c[1] == *c + 1) ++both[static_cast<size_t>(*c)];
+
+/// joins[i]: whether step i + 1 continues step i's supernode. run(parts, f) calls f(part) for each part.
+template <class I, class Run>
+int64_t joins_of_rows(const StepPattern<I>& M, std::vector<char>& joins, int64_t parts, const Run& run) {
+  const int64_t n = std::max<int64_t>(M.steps() - 1, 0);
+  std::vector<int64_t> sums(static_cast<size_t>(parts));
+  run(parts, [&](int64_t part) {
+    int64_t sum = 0;
+    for (int64_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
+      const bool join = M.length(i + 1) == M.length(i) + 1 && M.end(i + 1)[-1] == i &&
+                        std::equal(M.begin(i), M.end(i), M.begin(i + 1));
+      joins[static_cast<size_t>(i)] = join;
+      sum += join;
     }
+    sums[static_cast<size_t>(part)] = sum;
+  });
+  return std::accumulate(sums.begin(), sums.end(), int64_t{0});
+}
+template <class I, class Run>
+int64_t joins_of_columns(const StepPattern<I>& M, std::vector<char>& joins, int64_t parts, const Run& run) {
+  const int64_t n = M.steps();
+  struct Counts {
+    std::vector<I> entries, both;  // of each column; both: rows that have the next one, too
+  };
+  std::vector<Counts> of_parts(static_cast<size_t>(parts));
+  run(parts, [&](int64_t part) {
+    auto& [entries, both] = of_parts[static_cast<size_t>(part)];
+    entries.assign(static_cast<size_t>(n), 0);
+    both.assign(static_cast<size_t>(n), 0);
+    for (int64_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i)
+      for (const I* c = M.begin(i); c < M.end(i); ++c) {
+        ++entries[static_cast<size_t>(*c)];
+        if (c + 1 < M.end(i) && c[1] == *c + 1) ++both[static_cast<size_t>(*c)];
+      }
+  });
+  auto &entries = of_parts.front().entries, &both = of_parts.front().both;
+  run(parts, [&](int64_t part) {
+    for (size_t other = 1; other < of_parts.size(); ++other)
+      for (int64_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
+        entries[static_cast<size_t>(i)] += of_parts[other].entries[static_cast<size_t>(i)];
+        both[static_cast<size_t>(i)] += of_parts[other].both[static_cast<size_t>(i)];
+      }
+  });
   int64_t sum = 0;
-  for (size_t i = 0; i + 1 < n; ++i) {
+  for (size_t i = 0; i + 1 < static_cast<size_t>(n); ++i) {
     const int64_t next = static_cast<int64_t>(i) + 1;
     const bool join = M.length(next) > 0 && M.end(next)[-1] == static_cast<I>(i) && both[i] == entries[i + 1] &&
                       entries[i] == entries[i + 1] + 1;
@@ -131,15 +175,16 @@ bool amalgamate(Draft<I>& a, const Draft<I>& b, bool by_columns, int64_t most_wi
 
 }  // namespace supernode_parts
 
-/// by_columns where columns make fewer supernodes than rows. No supernode is wider than most_width.
-template <class I>
-Supernodes<I> find_supernodes(const StepPattern<I>& M, int64_t most_width) {
+/// by_columns where columns make fewer supernodes than rows. No supernode is wider than most_width. run(parts, f) calls
+/// f(part) for each part; what is found does not depend on their number.
+template <class I, class Run>
+Supernodes<I> find_supernodes(const StepPattern<I>& M, int64_t most_width, int64_t parts, const Run& run) {
   using supernode_parts::Draft;
   Supernodes<I> made;
   const int64_t n = M.steps();
   std::vector<char> of_rows(static_cast<size_t>(n), 0), of_columns(static_cast<size_t>(n), 0);
-  const int64_t row_joins = supernode_parts::joins_of_rows(M, of_rows),
-                column_joins = supernode_parts::joins_of_columns(M, of_columns);
+  const int64_t row_joins = supernode_parts::joins_of_rows(M, of_rows, parts, run),
+                column_joins = supernode_parts::joins_of_columns(M, of_columns, parts, run);
   made.by_columns = column_joins > row_joins;
   const std::vector<char>& joins = made.by_columns ? of_columns : of_rows;
 
@@ -197,6 +242,12 @@ Supernodes<I> find_supernodes(const StepPattern<I>& M, int64_t most_width) {
     made.levels = std::max<int64_t>(made.levels, mine + 1);
   }
   return made;
+}
+
+/// The same by the calling thread alone.
+template <class I>
+Supernodes<I> find_supernodes(const StepPattern<I>& M, int64_t most_width) {
+  return find_supernodes(M, most_width, 1, [](int64_t, const auto& f) { f(int64_t{0}); });
 }
 
 }  // namespace kkc::sptrsv
