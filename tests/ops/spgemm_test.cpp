@@ -312,3 +312,82 @@ TEST_CASE("spgemm: like rows share a class, on grids and on their Galerkin produ
     }
   }
 }
+
+namespace {
+
+/// A grid of nx x ny points that meet their four neighbours, `unknowns` each.
+template <class T>
+HostCsr<T> grid_of_unknowns(Random& random, int64_t nx, int64_t ny, int64_t unknowns) {
+  HostCsr<T> grid;
+  grid.rows = grid.cols = nx * ny * unknowns;
+  for (int64_t row = 0; row < grid.rows; ++row) {
+    const int64_t point = row / unknowns, x = point % nx, y = point / nx;
+    const auto at = [&](int64_t i, int64_t j) {
+      if (i < 0 || i >= nx || j < 0 || j >= ny) return;
+      for (int64_t u = 0; u < unknowns; ++u) grid.indices.push_back((j * nx + i) * unknowns + u);
+    };
+    at(x, y - 1), at(x - 1, y), at(x, y), at(x + 1, y), at(x, y + 1);
+    grid.offsets.push_back(grid.nnz());
+  }
+  grid.values = random_vector<T>(random, grid.indices.size());
+  return grid;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spgemm: like rows of points with several unknowns, on hosts", "[spgemm]", float, double) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (int64_t unknowns = 1; unknowns <= 6; ++unknowns)
+      for (const int64_t nx : {4, 11, 25, 30}) {
+        const auto grid = grid_of_unknowns<T>(random, nx, 9, unknowns);
+        auto c = random_case<T>(random, visit.device, "host_binned");
+        c.op_a = c.op_b = KKC_OP_NONE;
+        INFO("seed " << seed() << ", " << name(visit.device) << ", " << unknowns << " x " << nx << ", " << c.text());
+        const auto wrong = run_case(ctx, c, grid, grid, static_cast<const HostCsr<T>*>(nullptr), random);
+        REQUIRE(wrong);
+        REQUIRE(*wrong == "");
+      }
+  }
+}
+
+TEMPLATE_TEST_CASE("spgemm: infinities and NaN stay in the entries whose products they are, on hosts", "[spgemm]",
+                   float, double) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !supported(visit.device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(visit.device, visit.options);
+    for (const int64_t unknowns : {1, 3}) {
+      Random random(seed());
+      auto a = grid_of_unknowns<T>(random, 40, 12, unknowns), b = a;
+      const auto infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+      for (HostCsr<T>* of : {&a, &b})
+        for (const T value : {infinity, -infinity, nan})
+          of->values[static_cast<size_t>(random_int(random, 0, of->nnz() - 1))] = value;
+      const DeviceCsr<T> A(ctx, a, KKC_INDEX_32_32, 0), B(ctx, b, KKC_INDEX_32_32, 1);
+      std::vector<HostCsr<T>> results;
+      for (const char* implementation : {"host_binned", "host_hash"}) {
+        SpgemmCase<T> c;
+        c.implementation = implementation;
+        Plan plan;
+        ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, B, nullptr, c.pair, Options(c.options()), plan.out()));
+        const OutputMatrix<T> C(ctx, c, plan, a.rows, b.cols);
+        ok(kkc_spgemm_execute(plan, &c.alpha, A, B, &c.beta, C));
+        results.push_back(download<T>(ctx, C));
+      }
+      REQUIRE(results[0].indices == results[1].indices);
+      int64_t different = 0;
+      for (size_t p = 0; p < results[0].values.size(); ++p) {
+        const T x = results[0].values[p], y = results[1].values[p];
+        const T room = 256 * std::numeric_limits<T>::epsilon();
+        if (!(std::isnan(x) ? std::isnan(y) : x == y || std::abs(x - y) <= room)) ++different;
+      }
+      INFO("seed " << seed() << ", " << name(visit.device) << ", " << unknowns << " unknowns");
+      CHECK(different == 0);
+      CHECK(std::any_of(results[0].values.begin(), results[0].values.end(), [](T x) { return std::isnan(x); }));
+    }
+  }
+}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -130,9 +131,11 @@ class RowClasses {
     bool stepped;       // has steps instead of places
     bool single;        // rows of B of one entry: places hold, for each column, how many products it has and which
     int64_t steps_at, counts_at;
+    int64_t longest;  // row of B
+    bool half;        // steps of at most half as many entries as a vector
   };
-  /// Entries of a vector of C's row that take consecutive entries of one row of B, in order: with AVX-512 one masked
-  /// load that expands, one multiplication.
+  /// Entries of a vector of C's row that take consecutive entries of one row of B, in order: with AVX-512 one load, one
+  /// permutation, one multiplication.
   struct Step {
     uint16_t left, first;  // entry of the left row; first entry of its row of B
     uint16_t lanes;
@@ -283,10 +286,13 @@ class RowClasses {
                false,
                false,
                static_cast<int64_t>(steps.size()),
-               static_cast<int64_t>(step_counts.size())};
+               static_cast<int64_t>(step_counts.size()),
+               0,
+               false};
     for (const int64_t column : sorted) columns.push_back(static_cast<int32_t>(column));
     for (int64_t k = 0; k < row.size(); ++k)
       lengths.push_back(static_cast<int32_t>(b.end(row.column(k)) - b.begin(row.column(k))));
+    if (row.size() > 0) made.longest = *std::max_element(lengths.begin() + made.lengths_at, lengths.end());
     made.run = common_run(made, row.size(), each);
     made.stepped = lanes > 0 && ascending && row.size() <= most_left && add_steps(made, row.size(), each, lanes);
     made.single = !made.stepped && std::all_of(lengths.begin() + made.lengths_at, lengths.end(),
@@ -323,7 +329,7 @@ class RowClasses {
   }
 
   /// Steps in the order of C's vectors, of each in the order of the left row. False, and none, where places do better.
-  bool add_steps(const Class& of, int64_t rows, const std::vector<uint16_t>& each, int lanes) {
+  bool add_steps(Class& of, int64_t rows, const std::vector<uint16_t>& each, int lanes) {
     std::vector<std::vector<Step>> by_vector(static_cast<size_t>((of.columns + lanes - 1) / lanes));
     size_t at = 0, count = 0;
     for (int64_t k = 0; k < rows; ++k) {
@@ -338,9 +344,25 @@ class RowClasses {
       }
     }
     if (static_cast<int64_t>(count) * fewest_lanes_a_step > of.products) return false;
+    size_t pieces = 0;  // of half a vector's entries at most
+    const int most = lanes / 2;
+    for (const auto& of_vector : by_vector)
+      for (const Step& step : of_vector) pieces += std::popcount(step.lanes) > most ? 2 : 1;
+    of.half = 3 * pieces <= 4 * count;  // loads of half a vector are cheaper, more so across lines
     for (const auto& of_vector : by_vector) {
-      step_counts.push_back(static_cast<uint16_t>(of_vector.size()));
-      steps.insert(steps.end(), of_vector.begin(), of_vector.end());
+      const size_t before = steps.size();
+      for (const Step& step : of_vector) {
+        if (!of.half || std::popcount(step.lanes) <= most) {
+          steps.push_back(step);
+          continue;
+        }
+        Step low = step, high = step;
+        for (int taken = 0; taken < most; ++taken) high.lanes &= static_cast<uint16_t>(high.lanes - 1);
+        low.lanes = static_cast<uint16_t>(step.lanes ^ high.lanes);
+        high.first = static_cast<uint16_t>(step.first + most);
+        steps.insert(steps.end(), {low, high});
+      }
+      step_counts.push_back(static_cast<uint16_t>(steps.size() - before));
     }
     return true;
   }

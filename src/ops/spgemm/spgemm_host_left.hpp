@@ -36,6 +36,11 @@ struct LeftValues {
     const E* values;
     E alpha;
     E factor(int64_t k) const { return times(alpha, values[k]); }
+    /// Factors from k on in a vector.
+    template <class V>
+    V factors(int64_t k, unsigned lanes) const {
+      return V::load(values + k, lanes).times(alpha);
+    }
   };
   Row row(int64_t i) const { return {pattern.row(i), values + pattern.A.begin(i), alpha}; }
 };

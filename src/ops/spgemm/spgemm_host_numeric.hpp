@@ -49,34 +49,45 @@ class HostNumeric {
       void* const memory = workspace_ + static_cast<size_t>(worker) * each_;
       const uint16_t* places = plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
       const int64_t last = plan_.chunks[static_cast<size_t>(chunk) + 1];
-      // Rows are made in a block that stays in the innermost cache, and leave it together.
+      // Rows are made in a block that stays in the innermost cache, and leave it by whole lines while the next are
+      // made.
       alignas(cache_line) E block[block_bytes / sizeof(E)];
       int64_t filled = 0, from = 0;
-      const auto flush = [&] {
-        stream_out(c_ + from, block, static_cast<size_t>(filled) * sizeof(E));
-        filled = 0;
+      const auto leave = [&](int64_t count) {
+        stream_out(c_ + from, block, static_cast<size_t>(count) * sizeof(E));
+        std::copy(block + count, block + filled, block);
+        from += count;
+        filled -= count;
       };
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < last;) {
-        const int64_t begin = start(i), rows = alike(i, last), count = start(i + rows) - begin;
-        if (filled + count > static_cast<int64_t>(std::size(block))) flush();
-        const bool in_block = streamed && count <= static_cast<int64_t>(std::size(block));
+        const Alike alike = alike_from(i, last);
+        const int64_t rows = alike.rows(), begin = start(i), count = start(i + rows) - begin;
+        const bool in_block = streamed && count + line <= static_cast<int64_t>(std::size(block));
+        if (!in_block || filled + count > static_cast<int64_t>(std::size(block))) leave(filled);
         if (filled == 0) from = begin;
         E* const c = in_block ? block + filled : c_ + begin;
         if (rows > 1)
-          like_rows<rows_at_once>(i, begin, c);
+          like_rows(alike, i, begin, c);
         else
           places = make_row(i, begin, count, c, places, memory);
-        if (in_block) filled += count;
+        if (in_block) {
+          filled += count;
+          const auto end = reinterpret_cast<uintptr_t>(c_ + from + filled);
+          const auto after = static_cast<int64_t>(end % cache_line / sizeof(E));
+          if (filled - after >= 4 * line) leave(filled - after);
+        }
         i += rows;
       }
-      flush();
+      leave(filled);
       if (streamed) stream_fence();
     });
   }
 
  private:
-  static constexpr size_t block_bytes = 16384;
-  static constexpr int rows_at_once = 4;
+  static constexpr int64_t line = cache_line / sizeof(E);
+  static constexpr size_t block_bytes = 24576;
+  static constexpr int64_t most_of_eight =
+      16;  // entries of eight left rows at once: B's rows stay in the innermost cache
 
   int64_t start(int64_t i) const {
     return offset_size(C_.pair) == 8 ? static_cast<const int64_t*>(C_.offsets)[i]
@@ -88,34 +99,138 @@ class HostNumeric {
            plan_.classes.classes[static_cast<size_t>(kind)].stepped;
   }
 
-  /// Rows from i on that are made at once: of a class with steps, or one.
-  int64_t alike(int64_t i, int64_t last) const {
-    const int32_t* const kinds = plan_.kinds.as<int32_t>();
-    if (i + rows_at_once > last || !stepped(kinds[i])) return 1;
-    for (int64_t r = 1; r < rows_at_once; ++r)
-      if (kinds[i + r] != kinds[i]) return 1;
-    return rows_at_once;
+  /// Rows that are made at once: of one class with steps, `unknowns` after each other with the same rows of B; or one.
+  struct Alike {
+    int points = 1, unknowns = 1;
+    int rows() const { return points * unknowns; }
+  };
+  Alike alike_from(int64_t i, int64_t last) const {
+    const int32_t* const kinds = plan_.kinds.as<int32_t>() + i;
+    if (i + 1 == last || kinds[1] != kinds[0] || !stepped(kinds[0])) return {};
+    int rows = 8;
+    int32_t differ = i + 8 <= last ? 0 : 1;
+    for (int r = 1; r < 8 && i + 8 <= last; ++r) differ |= kinds[r] ^ kinds[0];
+    if (differ != 0)
+      for (rows = 2; rows < std::min<int64_t>(7, last - i) && kinds[rows] == kinds[0];) ++rows;
+    int unknowns = 1;
+    while (unknowns < std::min(4, rows) && same_columns(i, i + unknowns)) ++unknowns;
+    if (unknowns == 1) {
+      const int points = rows < 8 ? rows & 4 : left_.pattern.row(i).size() > most_of_eight ? 4 : 8;
+      return {points > 0 && consecutive(i, points) ? points : 2, 1};
+    }
+    if (rows < 2 * unknowns) return {1, unknowns};
+    for (int r = 1; r < unknowns; ++r)
+      if (!same_columns(i + unknowns, i + unknowns + r)) return {1, unknowns};
+    return {2, unknowns};
+  }
+  /// Whether the columns of rows of one class grow by one from row to row.
+  bool consecutive(int64_t i, int64_t rows) const {
+    const auto row = left_.pattern.row(i);
+    const I* const columns = row.columns;
+    std::make_unsigned_t<I> differ = 0;
+    for (int64_t k = 0, n = row.size(), end = n * (rows - 1); k < end; ++k)
+      differ |= static_cast<std::make_unsigned_t<I>>(columns[k + n] - columns[k]) ^ 1u;
+    return differ == 0;
+  }
+  /// Of rows of one class.
+  bool same_columns(int64_t i, int64_t j) const {
+    const auto a = left_.pattern.row(i), b = left_.pattern.row(j);
+    if (a.size() == 0 || a.column(0) != b.column(0)) return false;
+    int64_t differ = 0;
+    for (int64_t k = 1; k < a.size(); ++k) differ |= a.column(k) ^ b.column(k);
+    return differ == 0;
   }
 
-  template <int rows>
-  void like_rows(int64_t i, int64_t begin, E* c) const {
+  void like_rows(const Alike& alike, int64_t i, int64_t begin, E* c) const {
     if constexpr (StepVector<E>::lanes > 0) {
-      StepFactor<E> factors[RowClasses::most_left * rows];
-      for (int r = 0; r < rows; ++r) {
-        const auto row = left_.row(i + r);
-        for (int64_t k = 0; k < row.size(); ++k) factors[k * rows + r] = {b_ + B_.begin(row.column(k)), row.factor(k)};
+      bool made = false;
+      switch (alike.points * 10 + alike.unknowns) {
+        case 81: made = at_once<8, 1>(i, begin, c); break;
+        case 41: made = at_once<4, 1>(i, begin, c); break;
+        case 21: made = at_once<2, 1>(i, begin, c); break;
+        case 22: made = at_once<2, 2>(i, begin, c); break;
+        case 23: made = at_once<2, 3>(i, begin, c); break;
+        case 24: made = at_once<2, 4>(i, begin, c); break;
+        case 12: made = at_once<1, 2>(i, begin, c); break;
+        case 13: made = at_once<1, 3>(i, begin, c); break;
+        case 14: made = at_once<1, 4>(i, begin, c); break;
+        default: made = at_once<1, 1>(i, begin, c);
       }
-      const int32_t kind = plan_.kinds.as<int32_t>()[i];
-      make_stepped<rows>(plan_.classes, plan_.classes.classes[static_cast<size_t>(kind)], factors, beta_, c_ + begin,
-                         c);
+      if (made) return;
+      const int64_t columns = class_of(i).columns;
+      for (int64_t r = 0; r < alike.rows(); ++r) careful_row(i + r, begin + r * columns, c + r * columns);
     }
+  }
+
+  const RowClasses::Class& class_of(int64_t i) const {
+    return plan_.classes.classes[static_cast<size_t>(plan_.kinds.as<int32_t>()[i])];
+  }
+
+  /// Factors of a row to `to`; zero in all lanes, if they are finite, is added to `zeros`.
+  template <class V, class Row>
+  static void copy_factors(const Row& row, E* to, V& zeros) {
+    for (int64_t k = 0, n = row.size(); k < n; k += V::lanes) {
+      const unsigned inside = n - k < V::lanes ? (1u << (n - k)) - 1 : (1u << V::lanes) - 1;
+      V factors;
+      if constexpr (requires { row.template factors<V>(k, inside); }) {
+        factors = row.template factors<V>(k, inside);
+      } else {
+        E some[V::lanes];
+        for (int64_t e = k; e < std::min(n, k + V::lanes); ++e) some[e - k] = row.factor(e);
+        factors = V::load(some, inside);
+      }
+      factors.store(to + k);
+      zeros.add(E{}, factors);
+    }
+  }
+
+  /// False where that takes more care.
+  template <int points, int unknowns>
+  [[gnu::noinline]] bool at_once(int64_t i, int64_t begin, E* c) const {
+    using V = StepVector<E>;
+    constexpr int rows = points * unknowns;
+    const RowClasses::Class& of = class_of(i);
+    StepRows<E, rows> left;
+    const auto first = left_.pattern.row(i), next = left_.pattern.row(points == 2 ? i + unknowns : i);
+    const int32_t* const lengths = plan_.classes.lengths.data() + of.lengths_at;
+    int64_t last = 0, before = 0;
+    for (int64_t k = 0, n = first.size(); k < n; ++k) {
+      const int64_t at = B_.begin(first.column(k)),
+                    stride = points == 2 ? B_.begin(next.column(k)) - at : int64_t{lengths[k]};
+      left.b[k] = b_ + at;
+      left.strides[k] = stride;
+      last = std::max({last, at, at + (points - 1) * stride});
+      // What the next rows read beyond these, once for entries whose rows of B follow each other.
+      if (points > 1 && stride == unknowns * lengths[k] && (k == 0 || at < before || at > before + stride))
+        for (int64_t q = at + (points + 2) * stride, end = q + points * stride; q < end; q += line)
+          __builtin_prefetch(b_ + q);
+      before = at;
+    }
+    V zeros = V::zero();
+    for (int r = 0; r < rows; ++r) copy_factors(left_.row(i + r), left.factors + r * step_pitch, zeros);
+    // What a vector reads after a row of B must be there; a factor that is not finite must not meet the zeros in it.
+    if (last + of.longest + V::lanes > B_.nnz || !zeros.is_zero()) return false;
+    if (of.half)
+      make_stepped<StepMode{points, unknowns, true, false}>(plan_.classes, of, left, beta_, c_ + begin, c);
+    else
+      make_stepped<StepMode{points, unknowns, false, false}>(plan_.classes, of, left, beta_, c_ + begin, c);
+    return true;
+  }
+  void careful_row(int64_t i, int64_t begin, E* c) const {
+    StepRows<E, 1> left;
+    const auto row = left_.row(i);
+    for (int64_t k = 0; k < row.size(); ++k) {
+      left.factors[k] = row.factor(k);
+      left.b[k] = b_ + B_.begin(row.column(k));
+    }
+    make_stepped<StepMode{1, 1, false, true}>(plan_.classes, class_of(i), left, beta_, c_ + begin, c);
   }
 
   /// Row i of C, whose old values are at `begin`, into c. Returns where the next kept places are.
   const uint16_t* make_row(int64_t i, int64_t begin, int64_t count, E* c, const uint16_t* places, void* memory) const {
     const int32_t kind = plan_.kinds.as<int32_t>()[i];
     if (stepped(kind)) {
-      like_rows<1>(i, begin, c);
+      like_rows({}, i, begin, c);
       return places;
     }
     if (alpha_is_zero_ || kind != row_dense) scale(c_ + begin, c, count);

@@ -1,8 +1,11 @@
 // Steps of a class of rows (spgemm_host_classes.hpp) in AVX-512 registers: each vector of C's row is summed up in a
-// register, a masked load spreads consecutive entries of a row of B to their lanes. Several rows at once share the
-// steps' decoding. The products of an entry are added in the order of the left row, as everywhere.
+// register, consecutive entries of a row of B are loaded and spread to their lanes, zero to the others. Several rows at
+// once share the steps' decoding. The products of an entry are added in the order of the left row, as everywhere.
 #pragma once
 
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "core/types.hpp"
@@ -29,6 +32,20 @@ struct StepVector {
 };
 
 #if defined(__AVX512F__)
+/// Of eight lanes' bits: which of consecutive entries a lane takes. 12, the zero after four or eight entries, where
+/// none.
+alignas(64) inline constexpr auto taken_by_lanes = [] {
+  std::array<std::array<uint8_t, 8>, 256> taken{};
+  for (size_t mask = 0; mask < 256; ++mask) {
+    uint8_t next = 0;
+    for (size_t lane = 0; lane < 8; ++lane) taken[mask][lane] = (mask >> lane & 1) != 0 ? next++ : 12;
+  }
+  return taken;
+}();
+inline __m128i taken_by(unsigned lanes) {
+  return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(taken_by_lanes[lanes].data()));
+}
+
 template <>
 struct StepVector<double> {
   static constexpr int lanes = 8;
@@ -42,6 +59,28 @@ struct StepVector<double> {
   void add(double a, const double* b, unsigned mask) {
     const auto m = static_cast<__mmask8>(mask);
     v = _mm512_mask3_fmadd_pd(_mm512_set1_pd(a), _mm512_maskz_expandloadu_pd(m, b), v, m);
+  }
+  /// Consecutive entries in the lanes of a step, zeros in the others; reads as many as a vector has, or half as many.
+  /// (Masked operations, and expanding ones above all, are slow on Zen 4.)
+  struct Spread {
+    __m512i taken;
+    explicit Spread(unsigned mask) : taken(_mm512_maskz_cvtepu8_epi64(0xff, taken_by(mask))) {}
+    template <bool half>
+    StepVector load(const double* from) const {
+      if constexpr (half)
+        return {_mm512_maskz_permutexvar_pd(
+            0xff, taken, _mm512_maskz_insertf64x4(0xff, _mm512_setzero_pd(), _mm256_loadu_pd(from), 0))};
+      else
+        return {_mm512_permutex2var_pd(_mm512_loadu_pd(from), taken, _mm512_setzero_pd())};
+    }
+  };
+  bool is_zero() const { return _mm512_cmp_pd_mask(v, _mm512_setzero_pd(), _CMP_NEQ_UQ) == 0; }
+  void add(double a, const StepVector& b) { v = _mm512_fmadd_pd(_mm512_set1_pd(a), b.v, v); }
+  /// The same bits without a look at other entries, and for a factor that is not finite.
+  void add_careful(double a, const double* b, unsigned mask) {
+    const auto m = static_cast<__mmask8>(mask);
+    const __m512d factors = _mm512_mask_mov_pd(_mm512_set1_pd(std::copysign(1.0, a)), m, _mm512_set1_pd(a));
+    v = _mm512_fmadd_pd(factors, _mm512_maskz_expandloadu_pd(m, b), v);
   }
   /// The same addend in the lanes of `mask`.
   void add(double addend, unsigned mask) {
@@ -65,6 +104,27 @@ struct StepVector<float> {
     const auto m = static_cast<__mmask16>(mask);
     v = _mm512_mask3_fmadd_ps(_mm512_set1_ps(a), _mm512_maskz_expandloadu_ps(m, b), v, m);
   }
+  struct Spread {
+    __m512i taken;
+    __mmask16 lanes;
+    explicit Spread(unsigned mask) : lanes(static_cast<__mmask16>(mask)) {
+      const unsigned low = mask & 0xff;
+      const __m128i high = _mm_add_epi8(taken_by(mask >> 8), _mm_set1_epi8(static_cast<char>(std::popcount(low))));
+      taken = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_unpacklo_epi64(taken_by(low), high));
+    }
+    template <bool half>
+    StepVector load(const float* from) const {
+      const __m512 entries = half ? _mm512_castps256_ps512(_mm256_loadu_ps(from)) : _mm512_loadu_ps(from);
+      return {_mm512_maskz_permutexvar_ps(lanes, taken, entries)};
+    }
+  };
+  bool is_zero() const { return _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_NEQ_UQ) == 0; }
+  void add(float a, const StepVector& b) { v = _mm512_fmadd_ps(_mm512_set1_ps(a), b.v, v); }
+  void add_careful(float a, const float* b, unsigned mask) {
+    const auto m = static_cast<__mmask16>(mask);
+    const __m512 factors = _mm512_mask_mov_ps(_mm512_set1_ps(std::copysign(1.0f, a)), m, _mm512_set1_ps(a));
+    v = _mm512_fmadd_ps(factors, _mm512_maskz_expandloadu_ps(m, b), v);
+  }
   /// The same addend in the lanes of `mask`.
   void add(float addend, unsigned mask) {
     v = _mm512_mask_add_ps(v, static_cast<__mmask16>(mask), v, _mm512_set1_ps(addend));
@@ -74,19 +134,33 @@ struct StepVector<float> {
 };
 #endif
 
-/// An entry of a left row: its factor, and the row of B that it multiplies.
-template <class E>
-struct StepFactor {
-  const E* b;
-  E a;
+/// How rows are made: `points` times `unknowns`, the rows of a point with the same rows of B.
+struct StepMode {
+  int points, unknowns;
+  bool half;     // steps have at most half as many entries as a vector
+  bool careful;  // of one row: no entry of B but its own may be read, or factors may be infinite or NaN
+  constexpr int rows() const { return points * unknowns; }
 };
 
-/// `rows` rows of a class that has steps: row r goes to c + r * columns, its factors are factors[k * rows + r]. beta is
-/// multiplied with the old values, which lie in the same order.
-template <int rows, class E>
-void make_stepped(const RowClasses& classes, const RowClasses::Class& of, const StepFactor<E>* factors, E beta,
-                  const E* old, E* c) {
+/// Factors of a row begin so far after those of the row before: in other lines of the caches.
+inline constexpr int64_t step_pitch = RowClasses::most_left + 8;
+
+/// The left rows' factors, at `factors[r * step_pitch + k]`, and where the rows of B lie that entry k names: the first
+/// point's at b[k], the next points' each strides[k] further.
+template <class E, int rows>
+struct StepRows {
+  E factors[step_pitch * rows];
+  const E* b[RowClasses::most_left];
+  int64_t strides[RowClasses::most_left];
+};
+
+/// Rows of a class that has steps: row r goes to c + r * columns. beta is multiplied with the old values, which lie in
+/// the same order as C's.
+template <StepMode mode, class E>
+void make_stepped(const RowClasses& classes, const RowClasses::Class& of, const StepRows<E, mode.rows()>& left_rows,
+                  E beta, const E* old, E* c) {
   using V = StepVector<E>;
+  constexpr int rows = mode.rows();
   const RowClasses::Step* step = classes.steps.data() + of.steps_at;
   const uint16_t* count = classes.step_counts.data() + of.counts_at;
   for (int64_t first = 0; first < of.columns; first += V::lanes) {
@@ -95,11 +169,21 @@ void make_stepped(const RowClasses& classes, const RowClasses::Class& of, const 
     V sums[rows];
     for (int r = 0; r < rows; ++r)
       sums[r] = beta == E{} ? V::zero() : V::load(old + r * of.columns + first, inside).times(beta);
-    for (const RowClasses::Step* const end = step + *count++; step < end; ++step)
-      for (int r = 0; r < rows; ++r) {
-        const StepFactor<E>& with = factors[step->left * rows + r];
-        sums[r].add(with.a, with.b + step->first, step->lanes);
+    for (const RowClasses::Step* const end = step + *count++; step < end; ++step) {
+      const E* const factors = left_rows.factors + step->left;
+      const E* from = left_rows.b[step->left] + step->first;
+      if constexpr (mode.careful) {
+        sums[0].add_careful(*factors, from, step->lanes);
+      } else {
+        const int64_t stride = left_rows.strides[step->left];
+        const typename V::Spread spread(step->lanes);
+        for (int p = 0; p < mode.points; ++p, from += stride) {
+          const V entries = spread.template load<mode.half>(from);
+          for (int r = p * mode.unknowns; r < (p + 1) * mode.unknowns; ++r)
+            sums[r].add(factors[r * step_pitch], entries);
+        }
       }
+    }
     for (int r = 0; r < rows; ++r) {
       if (left < V::lanes)
         sums[r].store(c + r * of.columns + first, inside);
