@@ -280,6 +280,45 @@ TEMPLATE_TEST_CASE("spgemm: products that nearly all have columns of their own, 
   }
 }
 
+TEMPLATE_TEST_CASE("spgemm: places that hosts note in the second execute", "[spgemm]", float, double,
+                   std::complex<double>) {
+  using T = TestType;
+  struct Sizes {
+    int64_t rows, left, inner, right, cols, spread;  // entries of a row of A and of B; B's columns are multiples
+  };
+  // Rows by an accumulator for every column, by a hash, and of a result that leaves the caches.
+  constexpr Sizes all[] = {{150, 25, 300, 25, 300, 1}, {150, 30, 100, 25, 400, 300}, {300, 50, 800, 150, 5000, 1}};
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const Sizes& s : all)
+      for (const bool distinct : {true, false})
+        for (const bool sorted : {true, false}) {
+          if (s.cols == 5000 && distinct != sorted) continue;  // takes long
+          std::vector<int64_t> lengths(static_cast<size_t>(s.rows));
+          for (int64_t& length : lengths) length = random_int(random, s.left - 3, s.left + 3);
+          const auto A = rows_of_lengths<T>(random, lengths, s.inner);
+          auto B = rows_of_lengths<T>(random, std::vector<int64_t>(static_cast<size_t>(s.inner), s.right), s.cols);
+          if (!distinct) B.indices[1] = B.indices[0];
+          for (auto& column : B.indices) column *= s.spread;
+          B.cols *= s.spread;
+          SpgemmCase<T> c;
+          c.sorted = sorted;
+          c.pair = supported(visit.device, "spgemm", KKC_INDEX_64_64, scalar_tag<T>) && random() % 2 == 0
+                       ? KKC_INDEX_64_64
+                       : KKC_INDEX_32_32;
+          c.pair_c = c.pair;
+          c.base_a = c.base_b = static_cast<int32_t>(random() % 2);
+          c.beta = random() % 2 == 0 ? T(0.5) : T(0);
+          INFO("seed " << seed() << ", " << name(visit.device) << ", " << s.cols << " columns, " << c.text());
+          const auto wrong = run_case(ctx, c, A, B, static_cast<const HostCsr<T>*>(nullptr), random);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+        }
+  }
+}
+
 TEST_CASE("spgemm: like rows share a class, on grids and on their Galerkin products", "[spgemm]") {
   for (const Visit& visit : visits()) {
     if (is_gpu(visit.device) || !has_kernels<double>(visit.device, "spgemm")) continue;

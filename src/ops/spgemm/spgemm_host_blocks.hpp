@@ -10,56 +10,84 @@
 
 namespace kkc::spgemm {
 
+/// Rows of B that meet a quarter of the blocks are kept as a bitmap of all columns instead: a vector unites eight
+/// words.
 template <class I, class O>
 class ColumnBlocks {
  public:
-  /// Makes the pairs if `products`, those that are to be looked at, repay it.
-  ColumnBlocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const HostPatternRef<I, O>& B,
-               int64_t products)
-      : B_(B) {
-    if (products < 4 * B.nnz || B.nnz == 0) return;
-    const int64_t sampled = std::min<int64_t>(B.rows, 4096);
-    int64_t entries = 0, pairs = 0;
-    for (int64_t s = 0; s < sampled; ++s) {
-      const int64_t j = part_begin(B.rows, sampled, s);
-      entries += B.end(j) - B.begin(j);
-      each_pair(j, [&](int64_t, uint64_t) { ++pairs; });
-    }
-    if (2 * pairs > entries) return;
+  /// Makes the pairs if the products of the rows that `left` has without a class, `products` of them, repay it.
+  template <class Left>
+  ColumnBlocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Left& left,
+               const HostPatternRef<I, O>& B, int64_t products)
+      : B_(B), words_(static_cast<int64_t>(ColumnSet::word_count(B.cols))) {
+    if (products < 4 * B.nnz || B.nnz == 0 || !fill_blocks(left)) return;
     offsets_ = host_array<int64_t>(memory, B.rows + 1);
     auto* const offsets = offsets_.as<int64_t>();
     const int64_t parts = parts_for_items(queue, B.nnz + B.rows);
     host_parts<Host>(queue, parts, [&](int64_t part) {
       for (int64_t j = B.first_row(parts, part), end = B.first_row(parts, part + 1); j < end; ++j) {
-        int64_t count = 0;
-        each_pair(j, [&](int64_t, uint64_t) { ++count; });
-        offsets[j] = count;
+        const int64_t count = pairs_of(j);
+        offsets[j] = 4 * count >= words_ ? words_ : 2 * count;
       }
     });
     counts_to_offsets(offsets, B.rows, offsets, std::max(1, queue.concurrency()));
-    pairs_ = host_array<Pair>(memory, offsets[B.rows]);
+    bits_ = host_array<uint64_t>(memory, offsets[B.rows]);
     host_parts<Host>(queue, parts, [&](int64_t part) {
       for (int64_t j = B.first_row(parts, part), end = B.first_row(parts, part + 1); j < end; ++j) {
-        Pair* target = pairs_.template as<Pair>() + offsets[j];
-        each_pair(j, [&](int64_t block, uint64_t bits) { *target++ = {bits, static_cast<I>(block)}; });
+        uint64_t* target = bits_.template as<uint64_t>() + offsets[j];
+        if (offsets[j + 1] - offsets[j] == words_) {
+          std::fill(target, target + words_, uint64_t{0});
+          each_pair(j, [&](int64_t block, uint64_t bits) { target[block] |= bits; });
+        } else {
+          each_pair(j, [&](int64_t block, uint64_t bits) {
+            *target++ = static_cast<uint64_t>(block);
+            *target++ = bits;
+          });
+        }
       }
     });
   }
 
-  bool used() const { return pairs_.data() != nullptr; }
+  bool used() const { return bits_.data() != nullptr; }
 
-  /// The columns of row j of B.
+  /// The first line of a row, soon to be inserted.
+  void prefetch(int64_t j) const { __builtin_prefetch(bits_.template as<uint64_t>() + offsets_.as<int64_t>()[j]); }
+
+  /// The columns of row j of B, into a set that expects so many visits.
+  template <ColumnSet::Visits visits>
   void insert(int64_t j, ColumnSet& columns) const {
-    const auto* const pairs = pairs_.template as<Pair>();
-    for (int64_t p = offsets_.as<int64_t>()[j], end = offsets_.as<int64_t>()[j + 1]; p < end; ++p)
-      columns.insert_word(static_cast<size_t>(pairs[p].block), pairs[p].bits);
+    const int64_t* const offsets = offsets_.as<int64_t>() + j;
+    const uint64_t* at = bits_.template as<uint64_t>() + offsets[0];
+    const uint64_t* const end = bits_.template as<uint64_t>() + offsets[1];
+    if (visits == ColumnSet::Visits::words && end - at == words_) return columns.unite(at);
+    for (; at < end; at += 2) columns.insert_word<visits>(static_cast<size_t>(at[0]), at[1]);
   }
 
  private:
-  struct Pair {
-    uint64_t bits;
-    I block;
-  };
+  int64_t pairs_of(int64_t j) const {
+    int64_t count = 0;
+    each_pair(j, [&](int64_t, uint64_t) { ++count; });
+    return count;
+  }
+
+  /// Whether blocks have two entries or more on average, rows of B as often as rows of `left` use them: a sample of
+  /// these, scattered (every so many-th row of a skewed matrix is like the others of them).
+  template <class Left>
+  bool fill_blocks(const Left& left) const {
+    constexpr int64_t most_rows = 1024, most_of_row = 16;
+    const int64_t rows = left.rows(), sampled = std::min(std::max<int64_t>(rows / 64, 16), most_rows);
+    int64_t entries = 0, pairs = 0;
+    for (uint64_t s = 1; s <= static_cast<uint64_t>(sampled); ++s) {
+      const auto row = left.row(static_cast<int64_t>((s * 0x9e3779b97f4a7c15u >> 33) % static_cast<uint64_t>(rows)));
+      const int64_t step = row.size() / most_of_row + 1;
+      for (int64_t k = step / 2; k < row.size(); k += step) {
+        const int64_t j = row.column(k);
+        entries += step * (B_.end(j) - B_.begin(j));
+        pairs += step * pairs_of(j);
+      }
+    }
+    return 2 * pairs <= entries;
+  }
 
   /// f(block, bits) for each run of columns of one block; rows out of order give a block more than once.
   template <class F>
@@ -79,7 +107,8 @@ class ColumnBlocks {
   }
 
   HostPatternRef<I, O> B_;
-  Buffer offsets_, pairs_;
+  int64_t words_;          // of a bitmap of all columns
+  Buffer offsets_, bits_;  // of each row: a bitmap, or (block, bits) pairs, fewer words
 };
 
 }  // namespace kkc::spgemm

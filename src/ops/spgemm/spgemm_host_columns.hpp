@@ -1,12 +1,17 @@
 // Sets of columns of one row on a host thread: a bitmap that gives them in order, and a hash of their places.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "device/hash_accumulator.hpp"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 namespace kkc::spgemm {
 
@@ -53,11 +58,51 @@ class ColumnSet {
     if (word == 0) note(index);
     word |= bits;
   }
+  template <Visits visits>
+  void insert_word(size_t index, uint64_t bits) {
+    if constexpr (visits == Visits::levels) {
+      insert_word(index, bits);
+    } else {
+      levels_[0][index] |= bits;
+      if (visits == Visits::groups) levels_[1][index >> 6] |= uint64_t{1} << (index & 63);
+    }
+  }
+  /// All columns as bits, word_count() words. For Visits::words.
+  void unite(const uint64_t* bits) {
+    uint64_t* const words = levels_[0].data();
+    for (size_t i = 0, n = levels_[0].size(); i < n; ++i) words[i] |= bits[i];
+  }
+  static size_t word_count(int64_t cols) { return static_cast<size_t>(cols) / 64 + 1; }
 
   /// f(column) in ascending order; empties the set.
   template <class F>
   void drain(const F& f) {
     words<true>([&](size_t index, uint64_t word) { each_bit(index, word, f); });
+  }
+  /// Whether words hold so many of its columns that drain_to() is faster than drain().
+  bool is_full(int64_t columns) const {
+    return visits_ == Visits::words && columns >= 4 * static_cast<int64_t>(levels_[0].size());
+  }
+  /// Writes the columns in ascending order and empties the set. `to` has room for so many more.
+  static constexpr size_t more_room = 16;
+  template <class I>
+  void drain_to(I* to) {
+    words<true>([&](size_t index, uint64_t word) {
+#if defined(__AVX512F__)
+      if constexpr (sizeof(I) == 4) {
+        const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        for (int part = 0; part < 4; ++part, word >>= 16) {
+          const auto bits = static_cast<__mmask16>(word);
+          const __m512i columns =
+              _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(index) * 64 + part * 16));
+          _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(bits, columns));
+          to += std::popcount(static_cast<uint64_t>(bits));
+        }
+        return;
+      }
+#endif
+      each_bit(index, word, [&](int64_t column) { *to++ = static_cast<I>(column); });
+    });
   }
   /// Empties the set and returns how many columns it held.
   int64_t clear() {
@@ -77,16 +122,15 @@ class ColumnSet {
   }
   void forget(int64_t column) { levels_[0][static_cast<size_t>(column) >> 6] = 0; }
 
-  /// f(column) in ascending order; place() then gives each column's number in that order, until clear().
-  template <class F>
-  void rank(const F& f) {
+  /// place() then gives each column's number in ascending order, until the set is emptied. Returns how many there are.
+  int64_t rank() {
     if (ranks_.empty()) ranks_.resize(levels_[0].size());
     int64_t before = 0;
     words<false>([&](size_t index, uint64_t word) {
       ranks_[index] = static_cast<uint32_t>(before);
       before += std::popcount(word);
-      each_bit(index, word, f);
     });
+    return before;
   }
   int64_t place(int64_t column) const {
     const auto c = static_cast<size_t>(column);

@@ -18,6 +18,7 @@ template <class E, class I>
 HostWorkspace host_workspace(const HostPlan& plan, int64_t cols, int64_t workers, int64_t bound) {
   size_t bytes = 0;
   if (plan.rows_of[-row_dense - 1] > 0) bytes = static_cast<size_t>(cols) * sizeof(E);
+  bytes = std::max(bytes, static_cast<size_t>(plan.longest_apart) * sizeof(E));
   if (plan.longest_hash > 0) bytes = std::max(bytes, PlaceTable<I>::bytes_for(plan.longest_hash));
   bytes = (bytes + memory_alignment - 1) / memory_alignment * memory_alignment;
   if (bound >= 0) bytes = std::min(bytes, static_cast<size_t>(bound / workers) / memory_alignment * memory_alignment);
@@ -29,7 +30,7 @@ class HostNumeric {
   using B = HostPatternRef<I, O>;
 
  public:
-  HostNumeric(const HostPlan& plan, const OutputPattern& output, const LeftRows& left, const Args& args,
+  HostNumeric(HostPlan& plan, const OutputPattern& output, const LeftRows& left, const Args& args,
               const HostWorkspace& workspace)
       : plan_(plan),
         left_(left),
@@ -41,17 +42,37 @@ class HostNumeric {
         beta_(factor<E>(args.beta).get()),
         alpha_is_zero_(factor<E>(args.alpha).get() == E{}),
         workspace_(static_cast<char*>(args.workspace)),
-        each_(workspace.each) {}
+        each_(workspace.each) {
+    if (plan.noted.data() != nullptr && !alpha_is_zero_)
+      noted_ = plan.knows_noted ? Noted::known : plan.multiplied ? Noted::now : Noted::none;
+  }
 
   void run(Queue& queue) const {
+    deal_rows(queue);
+    if (noted_ == Noted::now) plan_.knows_noted = true;
+    if (!alpha_is_zero_) plan_.multiplied = true;
+  }
+
+ private:
+  /// Whether the places of rows that is_noted() names are known, are noted by this run, or neither.
+  enum class Noted { none, now, known };
+  /// Of the products of the next rows.
+  struct Places {
+    const uint16_t* kept;
+    uint16_t* noted;
+  };
+
+  void deal_rows(Queue& queue) const {
     const bool streamed = C_.nnz * static_cast<int64_t>(sizeof(E)) >= stream_threshold_bytes;
     deal(queue, plan_.chunk_count(), [&](int64_t worker, int64_t chunk) {
       void* const memory = workspace_ + static_cast<size_t>(worker) * each_;
-      const uint16_t* places = plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
+      Places places{plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)], nullptr};
+      if (noted_ != Noted::none)
+        places.noted = plan_.noted.as<uint16_t>() + plan_.chunk_noted[static_cast<size_t>(chunk)];
       const int64_t last = plan_.chunks[static_cast<size_t>(chunk) + 1];
       // Rows are made in a block that stays in the innermost cache, and leave it by whole lines while the next are
       // made.
-      alignas(cache_line) E block[block_bytes / sizeof(E)];
+      alignas(cache_line) E block[made_bytes / sizeof(E)];
       int64_t filled = 0, from = 0;
       const auto leave = [&](int64_t count) {
         stream_out(c_ + from, block, static_cast<size_t>(count) * sizeof(E));
@@ -65,11 +86,14 @@ class HostNumeric {
         const bool in_block = streamed && count + line <= static_cast<int64_t>(std::size(block));
         if (!in_block || filled + count > static_cast<int64_t>(std::size(block))) leave(filled);
         if (filled == 0) from = begin;
-        E* const c = in_block ? block + filled : c_ + begin;
+        const bool apart = streamed && !in_block && count <= plan_.longest_apart && has_places(kind_of(i), count) &&
+                           static_cast<size_t>(count) * sizeof(E) <= each_;
+        E* const c = in_block ? block + filled : apart ? static_cast<E*>(memory) : c_ + begin;
         if (rows > 1)
           like_rows(alike, i, begin, c);
         else
-          places = make_row(i, begin, count, c, places, memory);
+          make_row(i, begin, count, c, places, memory);
+        if (apart) stream_out(c_ + begin, c, static_cast<size_t>(count) * sizeof(E));
         if (in_block) {
           filled += count;
           const auto end = reinterpret_cast<uintptr_t>(c_ + from + filled);
@@ -83,9 +107,7 @@ class HostNumeric {
     });
   }
 
- private:
   static constexpr int64_t line = cache_line / sizeof(E);
-  static constexpr size_t block_bytes = 24576;
   static constexpr int64_t most_of_eight =
       16;  // entries of eight left rows at once: B's rows stay in the innermost cache
 
@@ -226,25 +248,32 @@ class HostNumeric {
     make_stepped<StepMode{1, 1, false, true}>(plan_.classes, class_of(i), left, beta_, c_ + begin, c);
   }
 
-  /// Row i of C, whose old values are at `begin`, into c. Returns where the next kept places are.
-  const uint16_t* make_row(int64_t i, int64_t begin, int64_t count, E* c, const uint16_t* places, void* memory) const {
-    const int32_t kind = plan_.kinds.as<int32_t>()[i];
-    if (stepped(kind)) {
-      like_rows({}, i, begin, c);
-      return places;
-    }
-    if (alpha_is_zero_ || kind != row_dense) scale(c_ + begin, c, count);
-    if (alpha_is_zero_) return places;
+  bool has_places(int32_t kind, int64_t count) const {
+    return kind == row_placed || (noted_ == Noted::known && is_noted(kind, count));
+  }
+  int32_t kind_of(int64_t i) const { return plan_.kinds.as<int32_t>()[i]; }
+
+  /// Row i of C, whose old values are at `begin`, into c.
+  void make_row(int64_t i, int64_t begin, int64_t count, E* c, Places& places, void* memory) const {
+    const int32_t kind = kind_of(i);
+    if (stepped(kind)) return like_rows({}, i, begin, c);
+    const bool noted = noted_ != Noted::none && is_noted(kind, count);
+    if (alpha_is_zero_ || kind != row_dense || noted) scale(c_ + begin, c, count);
+    if (alpha_is_zero_) return;
     const auto row = left_.row(i);
+    if (noted) {
+      places.noted = noted_ == Noted::now ? note(row, kind, c, columns_ + begin, count, memory, places.noted)
+                                          : placed(row, c, places.noted);
+      return;
+    }
     switch (kind) {
       case row_empty: break;
       case row_copied: copied(row, c, count); break;
-      case row_placed: return placed(row, c, places);
+      case row_placed: places.kept = placed(row, c, places.kept); break;
       case row_hash: hashed(row, c, columns_ + begin, count, memory); break;
       case row_dense: dense(row, c_ + begin, c, columns_ + begin, count, memory); break;
       default: of_class(row, plan_.classes.classes[static_cast<size_t>(kind)], c);
     }
-    return places;
   }
 
   E scaled(const E& old) const { return beta_ == E{} ? E{} : times(beta_, old); }
@@ -274,15 +303,52 @@ class HostNumeric {
     for (int64_t p = 0; p < count; ++p) add(c[p], a, b[p]);
   }
 
-  template <class Row>
-  const uint16_t* placed(const Row& row, E* c, const uint16_t* places) const {
+  /// P: uint16_t, or const. Returns where the places of the next row are.
+  template <class Row, class P>
+  P* placed(const Row& row, E* c, P* places) const {
+    constexpr int64_t ahead = 512 / sizeof(E), places_ahead = 512;
     for (int64_t k = 0; k < row.size(); ++k) {
       prefetch_row(row, k, false);
+      if (k + 1 < row.size()) {  // what follows of the next row, up to where its own loop asks for lines
+        const E* const next = b_ + B_.begin(row.column(k + 1));
+        const int64_t size = std::min(B_.end(row.column(k + 1)) - B_.begin(row.column(k + 1)), ahead);
+        for (int64_t e = 2 * line; e < size; e += line) __builtin_prefetch(next + e);
+      }
       const int64_t begin = B_.begin(row.column(k)), count = B_.end(row.column(k)) - begin;
       const E* const b = b_ + begin;
       const E a = row.factor(k);
-      for (int64_t q = 0; q < count; ++q) add(c[places[q]], a, b[q]);
+      int64_t q = 0;
+      if (plan_.distinct)
+        for (; q + 8 <= count; q += 8) {
+          if (q + ahead < count) __builtin_prefetch(b + q + ahead);
+          if (q % 32 == 0) __builtin_prefetch(places + q + places_ahead, 0, 0);  // once: past the outer caches
+          E sums[8];
+          for (int t = 0; t < 8; ++t) sums[t] = plus(c[places[q + t]], times(a, b[q + t]));
+          for (int t = 0; t < 8; ++t) c[places[q + t]] = sums[t];
+        }
+      for (; q < count; ++q) add(c[places[q]], a, b[q]);
       places += count;
+    }
+    return places;
+  }
+
+  /// Adds the products and notes their places. Returns where those of the next row go.
+  template <class Row>
+  uint16_t* note(const Row& row, int32_t kind, E* c, const I* columns, int64_t count, void* memory,
+                 uint16_t* places) const {
+    if (kind == row_hash) {
+      const PlaceTable<I> table(memory, columns, 0, count);
+      each_product(row, [&](int64_t column, const E& a, const E& b) {
+        *places = static_cast<uint16_t>(table.find(column));
+        add(c[*places++], a, b);
+      });
+    } else {
+      auto* const place = static_cast<uint16_t*>(memory);
+      for (int64_t p = 0; p < count; ++p) place[columns[p]] = static_cast<uint16_t>(p);
+      each_product(row, [&](int64_t column, const E& a, const E& b) {
+        *places = place[column];
+        add(c[*places++], a, b);
+      });
     }
     return places;
   }
@@ -388,7 +454,7 @@ class HostNumeric {
     }
   }
 
-  const HostPlan& plan_;
+  HostPlan& plan_;
   const LeftRows& left_;
   B B_;
   const E* b_;
@@ -399,6 +465,7 @@ class HostNumeric {
   bool alpha_is_zero_;
   char* workspace_;
   size_t each_;
+  Noted noted_ = Noted::none;
 };
 
 }  // namespace kkc::spgemm

@@ -347,14 +347,12 @@ class RestrictionSymbolic {
       case ColumnSet::Visits::groups: insert<ColumnSet::Visits::groups>(i, *worker); break;
       case ColumnSet::Visits::words: insert<ColumnSet::Visits::words>(i, *worker);
     }
-    const size_t before = found.columns.size();
-    worker->rank([&](int64_t column) { found.columns.push_back(static_cast<I>(column)); });
-    switch (place_bytes(static_cast<int64_t>(found.columns.size() - before))) {
+    switch (place_bytes(worker->rank())) {
       case 1: note_places<uint8_t>(i, *worker, products, found.marks); break;
       case 2: note_places<uint16_t>(i, *worker, products, found.marks); break;
       default: note_places<uint32_t>(i, *worker, products, found.marks);
     }
-    worker->clear();
+    worker->drain([&](int64_t column) { found.columns.push_back(static_cast<I>(column)); });
     return products;
   }
 

@@ -5,6 +5,7 @@
 // columns of their own, so that their number is known well enough.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -14,42 +15,11 @@
 #include "ops/spgemm/spgemm_host_blocks.hpp"
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
+#include "ops/spgemm/spgemm_host_plan.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 #include "ops/spgemm/spgemm_host_turns.hpp"
 
 namespace kkc::spgemm {
-
-/// What a caller's name for an implementation leaves to choose.
-enum class HostChoice { binned, hash, dense };
-
-/// How execute treats a row that is of no class (classes count from 0).
-enum RowKind : int32_t {
-  row_empty = -1,
-  row_copied = -2,  // one row of B, distinct and in C's order
-  row_placed = -3,  // the plan keeps the place of each product
-  row_hash = -4,
-  row_dense = -5
-};
-
-/// Deals C's rows to threads by products; the same ranges in both phases.
-struct HostPlan {
-  HostChoice choice = HostChoice::binned;
-  std::vector<int64_t> chunks;  // first rows, and the number of rows at the end
-  Buffer kinds;                 // int32_t for each row: a class or a RowKind
-  RowClasses classes;
-  Buffer places;                      // uint16_t for each product of the placed rows
-  std::vector<int64_t> chunk_places;  // where a chunk's begin
-  int64_t products = 0, placed = 0;
-  int64_t rows_of[5] = {};  // by RowKind
-  int64_t rows_in_classes = 0;
-  int64_t longest_hash = 0;  // columns of the longest row_hash
-
-  int64_t chunk_count() const { return static_cast<int64_t>(chunks.size()) - 1; }
-  int64_t bytes() const {
-    return static_cast<int64_t>(kinds.bytes() + classes.bytes() + places.bytes() +
-                                (chunks.size() + chunk_places.size()) * sizeof(int64_t));
-  }
-};
 
 /// Rows with fewer columns find their places by hash, in the innermost cache.
 inline constexpr int64_t hash_columns = 1024;
@@ -79,17 +49,18 @@ class HostSymbolic {
       std::fill(kinds_, kinds_ + rows, no_class);
     }
     cut_chunks();
-    if (!mask_ && plan_.choice != HostChoice::dense) blocks_.emplace(queue_, desc_.memory, B_, free_products_);
+    if (!mask_ && plan_.choice != HostChoice::dense) blocks_.emplace(queue_, desc_.memory, left_, B_, free_products_);
     // Slices need sorted rows; whole words of columns come out sorted anyway.
     unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used());
     const bool wide = offset_size(desc_.pair) == 8;
     if (one_pass_suffices()) {
       wide ? make_rows<int64_t>(C) : make_rows<int32_t>(C);
-      return std::move(plan_);
+    } else {
+      count_rows();
+      allocate(C);
+      wide ? fill<int64_t>(C) : fill<int32_t>(C);
     }
-    count_rows();
-    allocate(C);
-    wide ? fill<int64_t>(C) : fill<int32_t>(C);
+    wide ? make_room<int64_t>(C) : make_room<int32_t>(C);
     return std::move(plan_);
   }
 
@@ -111,8 +82,8 @@ class HostSymbolic {
 
   const RowClasses::Class& class_of(int64_t i) const { return plan_.classes.classes[static_cast<size_t>(kinds_[i])]; }
 
-  int64_t products_of(int64_t i) const {
-    if (kinds_[i] != no_class) return class_of(i).products;
+  int64_t products_of(int64_t i) const { return kinds_[i] != no_class ? class_of(i).products : products_of_free(i); }
+  int64_t products_of_free(int64_t i) const {
     const auto row = left_.row(i);
     int64_t products = 0;
     for (int64_t k = 0; k < row.size(); ++k) products += B_.end(row.column(k)) - B_.begin(row.column(k));
@@ -173,23 +144,26 @@ class HostSymbolic {
         const int64_t begin = B_.begin(j), end = B_.end(j);
         products += end - begin;
         // The rows' first lines are waited for together; processors foresee what is longer.
+        if (blocks_ && blocks_->used()) return blocks_->prefetch(j);
         constexpr int64_t line = 64 / sizeof(I);
         for (int64_t q = begin, last = std::min(end, begin + 3 * line); q < last; q += line)
           __builtin_prefetch(B_.indices + q);
       });
       using Visits = ColumnSet::Visits;
       ColumnSet& columns = worker.columns;
-      if (blocks_ && blocks_->used()) {
-        each_row([&](int64_t j) { blocks_->insert(j, columns); });
-        return products;
-      }
       const Visits visits = columns.expect(products);
+      const auto insert = [&](auto visited) {
+        if (blocks_ && blocks_->used())
+          each_row([&](int64_t j) { blocks_->template insert<visited()>(j, columns); });
+        else
+          each_column([&](int64_t column) { columns.insert<visited()>(column); });
+      };
       if (visits == Visits::words)
-        each_column([&](int64_t column) { columns.insert<Visits::words>(column); });
+        insert(std::integral_constant<Visits, Visits::words>{});
       else if (visits == Visits::groups)
-        each_column([&](int64_t column) { columns.insert<Visits::groups>(column); });
+        insert(std::integral_constant<Visits, Visits::groups>{});
       else
-        each_column([&](int64_t column) { columns.insert(column); });
+        insert(std::integral_constant<Visits, Visits::levels>{});
       return products;
     }
     const auto word = [&](int64_t column) -> uint64_t& { return worker.open[static_cast<size_t>(column) >> 6]; };
@@ -367,8 +341,7 @@ class HostSymbolic {
       const auto room = static_cast<size_t>(entries + std::min(products, desc_.cols()));
       if (worker.met.size() < room) worker.met.resize(room);
       I* target = worker.met.data() + entries;
-      worker.columns.rank([&](int64_t column) { *target++ = static_cast<I>(column); });
-      const int64_t columns = target - worker.met.data() - entries;
+      const int64_t columns = worker.columns.rank();
       kinds_[i] = kind_of(i, products, columns);
       ++worker.rows_of[-kinds_[i] - 1];
       if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, columns);
@@ -378,7 +351,7 @@ class HostSymbolic {
         note_places(i, worker.columns, worker.places.data() + placed);
         placed += products;
       }
-      worker.columns.clear();
+      worker.columns.drain([&](int64_t column) { *target++ = static_cast<I>(column); });
       entries += columns;
       worker.ends.push_back(entries);
     }
@@ -433,14 +406,18 @@ class HostSymbolic {
           continue;
         }
         collect(i, worker);
-        const auto write = [&](int64_t column) { *target++ = static_cast<I>(column); };
         if (kinds_[i] == row_placed) {
-          worker.columns.rank(write);
+          worker.columns.rank();
           places = note_places(i, worker.columns, places);
-          worker.columns.clear();
-        } else {
-          worker.columns.drain(write);
         }
+        if (!worker.columns.is_full(counts[i])) {
+          worker.columns.drain([&](int64_t column) { *target++ = static_cast<I>(column); });
+          continue;
+        }
+        const auto count = static_cast<size_t>(counts[i]);
+        if (worker.met.size() < count + ColumnSet::more_room) worker.met.resize(count + ColumnSet::more_room);
+        worker.columns.drain_to(worker.met.data());
+        stream_out(target, worker.met.data(), count * sizeof(I));
       }
       flush();
       if (streamed) stream_fence();
@@ -481,6 +458,50 @@ class HostSymbolic {
       for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
         *places++ = static_cast<uint16_t>(columns.place(B_.column(q)));
     return places;
+  }
+
+  /// Room for places to be noted: 2 bytes a product, no more than half of C's bytes.
+  template <class OC>
+  void make_room(const OutputPattern& C) {
+    const int64_t chunks = plan_.chunk_count(), value = static_cast<int64_t>(size_of(desc_.scalar()));
+    const auto* const offsets = C.offsets->template as<OC>();
+    const bool streamed = C.nnz * value >= stream_threshold_bytes;
+    bool notes = plan_.choice == HostChoice::binned && !mask_ && desc_.max_workspace < 0;
+    std::vector<int64_t> starts(static_cast<size_t>(chunks) + 1, 0), placed(static_cast<size_t>(chunks), 0),
+        noted(static_cast<size_t>(chunks), 0);
+    deal(queue_, chunks, [&](int64_t, int64_t chunk) {
+      const auto at = static_cast<size_t>(chunk);
+      for (int64_t i = plan_.chunks[at]; i < plan_.chunks[at + 1]; ++i) {
+        const auto columns = static_cast<int64_t>(offsets[i + 1] - offsets[i]);
+        if (kinds_[i] == row_placed) placed[at] = std::max(placed[at], columns);
+        if (!notes || !is_noted(kinds_[i], columns)) continue;
+        noted[at] = std::max(noted[at], columns);
+        starts[at + 1] += products_of_free(i);
+      }
+    });
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    notes = notes && starts.back() > 0 && 4 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
+    if (notes) {
+      plan_.noted = host_array<uint16_t>(desc_.memory, starts.back());
+      plan_.chunk_noted = std::move(starts);
+    }
+    for (const auto* longest : {&placed, &noted})
+      for (const int64_t columns : *longest)
+        if ((notes || longest == &placed) && streamed && columns * value > static_cast<int64_t>(made_bytes))
+          plan_.longest_apart = std::max(plan_.longest_apart, columns);
+    if (notes || plan_.placed > 0) plan_.distinct = has_distinct_rows();
+  }
+
+  bool has_distinct_rows() const {
+    std::atomic<bool> distinct{true};
+    const int64_t parts = parts_for_items(queue_, B_.nnz + B_.rows);
+    host_parts<Host>(queue_, parts, [&](int64_t part) {
+      bool all = true;
+      for (int64_t j = B_.first_row(parts, part), end = B_.first_row(parts, part + 1); j < end && all; ++j)
+        all = is_sorted_row(j);
+      if (!all) distinct = false;
+    });
+    return distinct;
   }
 
   static constexpr size_t block_bytes = 8192;

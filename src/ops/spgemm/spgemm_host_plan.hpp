@@ -1,0 +1,60 @@
+// What a plan of the host kernels of spgemm keeps: how each row of C is made, and what is known of its products.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "ops/spgemm/spgemm_host_classes.hpp"
+
+namespace kkc::spgemm {
+
+/// What a caller's name for an implementation leaves to choose.
+enum class HostChoice { binned, hash, dense };
+
+/// How execute treats a row that is of no class (classes count from 0).
+enum RowKind : int32_t {
+  row_empty = -1,
+  row_copied = -2,  // one row of B, distinct and in C's order
+  row_placed = -3,  // the plan keeps the place of each product
+  row_hash = -4,
+  row_dense = -5
+};
+
+/// Deals C's rows to threads by products; the same ranges in both phases.
+struct HostPlan {
+  HostChoice choice = HostChoice::binned;
+  std::vector<int64_t> chunks;  // first rows, and the number of rows at the end
+  Buffer kinds;                 // int32_t for each row: a class or a RowKind
+  RowClasses classes;
+  Buffer places;                      // uint16_t for each product of the placed rows
+  std::vector<int64_t> chunk_places;  // where a chunk's begin
+  // Room for the places of the rows that is_noted() names: the second execute notes them, so that
+  // who multiplies once pays nothing for them.
+  Buffer noted;
+  std::vector<int64_t> chunk_noted;
+  bool multiplied = false, knows_noted = false;
+  int64_t longest_apart = 0;  // columns of the longest row with places that execute makes in its workspace
+  bool distinct = false;      // no row of B holds a column twice
+  int64_t products = 0, placed = 0;
+  int64_t rows_of[5] = {};  // by RowKind
+  int64_t rows_in_classes = 0;
+  int64_t longest_hash = 0;  // columns of the longest row_hash
+
+  int64_t chunk_count() const { return static_cast<int64_t>(chunks.size()) - 1; }
+  int64_t bytes() const {
+    return static_cast<int64_t>(kinds.bytes() + classes.bytes() + places.bytes() + noted.bytes() +
+                                (chunks.size() + chunk_places.size() + chunk_noted.size()) * sizeof(int64_t));
+  }
+};
+
+/// Execute makes rows in a block of so many bytes, which stays in the innermost cache.
+inline constexpr size_t made_bytes = 24576;
+
+/// Whether places of a row are noted, if there is room for any.
+constexpr bool is_noted(int32_t kind, int64_t columns) {
+  return (kind == row_hash || kind == row_dense) && columns <= int64_t{std::numeric_limits<uint16_t>::max()} + 1;
+}
+
+}  // namespace kkc::spgemm
