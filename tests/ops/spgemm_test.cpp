@@ -319,6 +319,49 @@ TEMPLATE_TEST_CASE("spgemm: places that hosts note in the second execute", "[spg
   }
 }
 
+TEMPLATE_TEST_CASE("spgemm: restrictions of points with several unknowns, on hosts", "[spgemm]", float, double,
+                   std::complex<double>) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const int64_t unknowns : {1, 2, 3, 4, 5})
+      for (const bool broken : {false, true})
+        for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) {
+          constexpr int64_t rows = 600, blocks = 60;
+          HostCsr<T> B;  // each row some blocks of as many columns
+          B.cols = blocks * unknowns;
+          for (B.rows = 0; B.rows < rows; ++B.rows) {
+            std::set<int64_t> chosen;
+            for (int64_t b = random_int(random, 0, 6); b > 0; --b) chosen.insert(random_int(random, 0, blocks - 1));
+            for (const int64_t b : chosen)
+              for (int64_t u = 0; u < unknowns; ++u) B.indices.push_back(b * unknowns + u);
+            if (broken && B.rows % 100 == 7 && !chosen.empty()) B.indices.pop_back();
+            B.offsets.push_back(B.nnz());
+          }
+          B.values = random_vector<T>(random, B.indices.size());
+          HostCsr<T> A;  // one entry a row as it is, six a row transposed
+          A.rows = op == KKC_OP_NONE ? rows / 6 : rows;
+          A.cols = op == KKC_OP_NONE ? rows : rows / 6;
+          for (int64_t j = 0; j < rows; ++j) {
+            A.indices.push_back(op == KKC_OP_NONE ? j : j / 6);
+            if (op == KKC_OP_TRANSPOSE || j % 6 == 5) A.offsets.push_back(A.nnz());
+          }
+          A.values = random_vector<T>(random, A.indices.size());
+          SpgemmCase<T> c;
+          c.implementation = "host_restriction";
+          c.op_a = op;
+          c.base_a = c.base_b = static_cast<int32_t>(random() % 2);
+          c.beta = random() % 2 == 0 ? T(0.5) : T(0);
+          INFO("seed " << seed() << ", " << name(visit.device) << ", " << unknowns << " unknowns, " << c.text());
+          const auto wrong = run_case(ctx, c, A, B, static_cast<const HostCsr<T>*>(nullptr), random);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+        }
+  }
+}
+
 TEST_CASE("spgemm: like rows share a class, on grids and on their Galerkin products", "[spgemm]") {
   for (const Visit& visit : visits()) {
     if (is_gpu(visit.device) || !has_kernels<double>(visit.device, "spgemm")) continue;

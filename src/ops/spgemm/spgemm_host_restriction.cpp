@@ -76,10 +76,11 @@ class RestrictionKernel final : public Kernel {
         else
           for (int64_t p = 0; p < m; ++p) c[p] = times(beta, c[p]);
         if (alpha == E{}) continue;
-        switch (place_bytes(m)) {
-          case 1: placed<uint8_t>(i, A, a, B, b, alpha, c, marks); break;
-          case 2: placed<uint16_t>(i, A, a, B, b, alpha, c, marks); break;
-          default: placed<uint32_t>(i, A, a, B, b, alpha, c, marks);
+        switch (runs_.as<uint8_t>()[kinds_at_[at] + kinds[i]]) {
+          case 2: placed<2>(i, A, a, B, b, alpha, m, c, marks); break;
+          case 3: placed<3>(i, A, a, B, b, alpha, m, c, marks); break;
+          case 4: placed<4>(i, A, a, B, b, alpha, m, c, marks); break;
+          default: placed<1>(i, A, a, B, b, alpha, m, c, marks);
         }
       }
     });
@@ -91,7 +92,8 @@ class RestrictionKernel final : public Kernel {
     info.add("products", products_);
     info.add("compression", output.nnz == 0 ? 1.0 : static_cast<double>(products_) / static_cast<double>(output.nnz));
     info.add("plan_bytes", static_cast<int64_t>(source_.bytes() + kinds_.bytes() + marks_at_.bytes() + marks_.bytes() +
-                                                laned_.size() + (first_.size() + kinds_at_.size()) * sizeof(int64_t)));
+                                                runs_.bytes() + laned_.size() +
+                                                (first_.size() + kinds_at_.size()) * sizeof(int64_t)));
     info.add("row_classes", kinds_at_.back());
     info.add("rows_in_classes", output.rows - kinds_at_.back());
   }
@@ -111,12 +113,17 @@ class RestrictionKernel final : public Kernel {
     allocate_output(desc, starts.back(), output);
     marks_ = host_array<std::byte>(desc.memory, marks.back());
     marks_at_ = host_array<int64_t>(desc.memory, kinds_at_.back());
+    runs_ = host_array<uint8_t>(desc.memory, kinds_at_.back());
     deal(queue, static_cast<int64_t>(found.size()), [&](int64_t, int64_t chunk) {
       const auto at = static_cast<size_t>(chunk);
       Found& f = found[at];
       std::copy(f.marks.begin(), f.marks.end(), marks_.as<std::byte>() + marks[at]);
       int64_t* marks_at = marks_at_.as<int64_t>() + kinds_at_[at];
-      for (const auto& kind : f.kinds) *marks_at++ = marks[at] + kind.marks_at;
+      auto* run = runs_.as<uint8_t>() + kinds_at_[at];
+      for (const auto& kind : f.kinds) {
+        *marks_at++ = marks[at] + kind.marks_at;
+        *run++ = kind.run;
+      }
       if (offset_size(output.pair) == 8)
         write<int64_t>(f, chunk, starts[at], shifts);
       else
@@ -155,26 +162,38 @@ class RestrictionKernel final : public Kernel {
     }
   }
 
-  template <class M>
+  template <int run>
+  static void placed(int64_t i, const Rows& A, const E* a, const Pattern& B, const E* b, E alpha, int64_t m, E* c,
+                     const std::byte* marks) {
+    switch (place_bytes(m)) {
+      case 1: placed<uint8_t, run>(i, A, a, B, b, alpha, c, marks); break;
+      case 2: placed<uint16_t, run>(i, A, a, B, b, alpha, c, marks); break;
+      default: placed<uint32_t, run>(i, A, a, B, b, alpha, c, marks);
+    }
+  }
+  template <class M, int run>
   static void placed(int64_t i, const Rows& A, const E* a, const Pattern& B, const E* b, E alpha, E* c,
                      const std::byte* marks) {
-    A.each(i, Ahead<I, O, E, E>{B, b, a}, [&](int64_t j, int64_t k) {
+    constexpr bool long_rows = run > 1;  // of several unknowns
+    A.each(i, Ahead<I, O, E, E, long_rows>{B, b, a}, [&](int64_t j, int64_t k) {
       const E with = times(alpha, a[k]);
-      for (int64_t q = B.begin(j), end = B.end(j); q < end; ++q, marks += sizeof(M)) {
+      for (int64_t q = B.begin(j), end = B.end(j); q < end; q += run, marks += sizeof(M)) {
         M place;
         std::memcpy(&place, marks, sizeof(M));
-        c[place] = plus(c[place], times(with, b[q]));
+        E sums[run];
+        for (int t = 0; t < run; ++t) sums[t] = plus(c[place + t], times(with, b[q + t]));
+        for (int t = 0; t < run; ++t) c[place + t] = sums[t];
       }
       return true;
     });
   }
 
   Source source_;
-  std::vector<int64_t> first_;     // rows of chunks, and all rows at the end
-  std::vector<int64_t> kinds_at_;  // of chunks
-  std::vector<uint8_t> laned_;     // for each chunk: short rows have masks
-  Buffer kinds_;                   // of each row, within its chunk
-  Buffer marks_at_, marks_;        // of each kind
+  std::vector<int64_t> first_;      // rows of chunks, and all rows at the end
+  std::vector<int64_t> kinds_at_;   // of chunks
+  std::vector<uint8_t> laned_;      // for each chunk: short rows have masks
+  Buffer kinds_;                    // of each row, within its chunk
+  Buffer marks_at_, marks_, runs_;  // of each kind
   int64_t products_ = 0;
 };
 

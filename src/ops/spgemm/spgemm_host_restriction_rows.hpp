@@ -80,13 +80,16 @@ void copy_shifted(const T* from, int64_t n, std::make_unsigned_t<T> shift, T* to
 }
 
 /// The rows of B of rows some entries later: neither caches nor processors foresee them.
-template <class I, class O, class T, class E>
+template <class I, class O, class T, class E, bool long_rows = false>
 struct Ahead {
   const HostPatternRef<I, O>& B;
   const T* entries;  // B's columns, or its values
   const E* factors;  // A's values, or null
   void offsets(int64_t j) const { __builtin_prefetch(B.offsets + j); }
-  void row(int64_t j) const { __builtin_prefetch(entries + B.begin(j)); }
+  void row(int64_t j) const {
+    __builtin_prefetch(entries + B.begin(j));
+    if (long_rows) __builtin_prefetch(entries + B.begin(j) + 64 / sizeof(T));
+  }
   void factor(int64_t k) const {
     if (factors != nullptr) __builtin_prefetch(factors + k);
   }
@@ -181,7 +184,7 @@ class RunRows {
 
   template <class Later, class F>
   bool each(int64_t i, const Later& later, const F& f) const {
-    constexpr int64_t near = 24, far = 48;
+    constexpr int64_t near = 48, far = 96;
     for (int64_t run = runs_.begin(i), end = runs_.end(i), last = runs_.nnz - 1; run < end; ++run) {
       const int64_t next = runs_.indices[std::min(run + near, last)];
       later.offsets(runs_.indices[std::min(run + far, last)]);

@@ -85,6 +85,7 @@ struct FoundRows {
   struct Kind {
     int64_t columns_at, marks_at, products;
     int64_t columns;
+    uint8_t run = 1;  // products that each place stands for: columns that follow each other, as a point's unknowns
   };
   std::vector<Kind> kinds;
   std::vector<I> columns;        // of each kind's first row
@@ -238,7 +239,7 @@ class RestrictionSymbolic {
   template <bool masks>
   bool add_kind(int64_t i, Worker& worker, Found& found) const {
     typename Found::Kind kind{static_cast<int64_t>(found.columns.size()), static_cast<int64_t>(found.marks.size()), 0,
-                              0};
+                              0, 1};
     const auto undo = [&] {
       found.columns.resize(static_cast<size_t>(kind.columns_at));
       found.marks.resize(static_cast<size_t>(kind.marks_at));
@@ -250,11 +251,12 @@ class RestrictionSymbolic {
       if (expects_masks) fit = mask_row(i, found, kind.products);
     if (fit == Fit::longer) {
       undo();
-      kind.products = place_row(i, worker, found);
+      kind.products = place_row(i, worker, found, kind.run);
       if constexpr (masks)
         if (static_cast<int64_t>(found.columns.size()) - kind.columns_at <= laned_columns) {
           if (expects_masks) return false;  // few columns without masks: a long row of B that holds columns twice
           undo();
+          kind.run = 1;
           fit = mask_row(i, found, kind.products);
           if (fit == Fit::longer) return false;
         }
@@ -336,8 +338,25 @@ class RestrictionSymbolic {
     std::copy(sorted, sorted + m, columns);
   }
 
-  /// Adds the columns in order and the places of the products. Returns the products.
-  int64_t place_row(int64_t i, Worker& worker, Found& found) const {
+  /// How many columns follow each other everywhere in the rows of B.
+  uint8_t run_of(int64_t i) const {
+    for (const int64_t length : {4, 3, 2}) {
+      bool runs = true;
+      RowRun run{};
+      for (auto all = A_.runs(i); runs && all.next(run);)
+        for (int64_t j = run.first; runs && j < run.first + run.count; ++j) {
+          const int64_t begin = B_.begin(j), count = B_.end(j) - begin;
+          runs = count % length == 0;
+          for (int64_t q = 0; runs && q < count; ++q)
+            runs = q % length == 0 || B_.indices[begin + q] == B_.indices[begin + q - 1] + 1;
+        }
+      if (runs) return static_cast<uint8_t>(length);
+    }
+    return 1;
+  }
+
+  /// Adds the columns in order and the places of the products, of each `length` one. Returns the products.
+  int64_t place_row(int64_t i, Worker& worker, Found& found, uint8_t& length) const {
     if (!worker) worker.emplace(B_.cols);
     int64_t products = 0;
     RowRun run{};
@@ -347,10 +366,11 @@ class RestrictionSymbolic {
       case ColumnSet::Visits::groups: insert<ColumnSet::Visits::groups>(i, *worker); break;
       case ColumnSet::Visits::words: insert<ColumnSet::Visits::words>(i, *worker);
     }
+    length = run_of(i);
     switch (place_bytes(worker->rank())) {
-      case 1: note_places<uint8_t>(i, *worker, products, found.marks); break;
-      case 2: note_places<uint16_t>(i, *worker, products, found.marks); break;
-      default: note_places<uint32_t>(i, *worker, products, found.marks);
+      case 1: note_places<uint8_t>(i, *worker, products, length, found.marks); break;
+      case 2: note_places<uint16_t>(i, *worker, products, length, found.marks); break;
+      default: note_places<uint32_t>(i, *worker, products, length, found.marks);
     }
     worker->drain([&](int64_t column) { found.columns.push_back(static_cast<I>(column)); });
     return products;
@@ -365,13 +385,15 @@ class RestrictionSymbolic {
   }
 
   template <class M>
-  void note_places(int64_t i, const ColumnSet& columns, int64_t products, std::vector<std::byte>& marks) const {
+  void note_places(int64_t i, const ColumnSet& columns, int64_t products, int64_t length,
+                   std::vector<std::byte>& marks) const {
     const size_t at = marks.size();
-    marks.resize(at + static_cast<size_t>(products) * sizeof(M));
+    marks.resize(at + static_cast<size_t>(products / length) * sizeof(M));
     std::byte* to = marks.data() + at;
     RowRun run{};
     for (auto runs = A_.runs(i); runs.next(run);)
-      for (int64_t q = B_.begin(run.first), end = B_.begin(run.first + run.count); q < end; ++q, to += sizeof(M)) {
+      for (int64_t q = B_.begin(run.first), end = B_.begin(run.first + run.count); q < end;
+           q += length, to += sizeof(M)) {
         const auto place = static_cast<M>(columns.place(B_.column(q)));
         std::memcpy(to, &place, sizeof(M));
       }
