@@ -280,7 +280,7 @@ TEMPLATE_TEST_CASE("spgemm: products that nearly all have columns of their own, 
   }
 }
 
-TEMPLATE_TEST_CASE("spgemm: places that hosts note in the second execute", "[spgemm]", float, double,
+TEMPLATE_TEST_CASE("spgemm: places that hosts note in the third execute", "[spgemm]", float, double,
                    std::complex<double>) {
   using T = TestType;
   struct Sizes {
@@ -312,7 +312,8 @@ TEMPLATE_TEST_CASE("spgemm: places that hosts note in the second execute", "[spg
           c.base_a = c.base_b = static_cast<int32_t>(random() % 2);
           c.beta = random() % 2 == 0 ? T(0.5) : T(0);
           INFO("seed " << seed() << ", " << name(visit.device) << ", " << s.cols << " columns, " << c.text());
-          const auto wrong = run_case(ctx, c, A, B, static_cast<const HostCsr<T>*>(nullptr), random);
+          const auto wrong = run_case(ctx, c, A, B, static_cast<const HostCsr<T>*>(nullptr), random,
+                                      static_cast<std::vector<T>*>(nullptr), 4);
           REQUIRE(wrong);
           REQUIRE(*wrong == "");
         }

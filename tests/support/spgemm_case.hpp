@@ -181,10 +181,11 @@ std::string wrong_product(const SpgemmCase<T>& c, const ProductRows& expected, c
 
 /// Runs the case and compares: nothing when the implementation does not take it, else "" or what is wrong. The plan
 /// sees NaN where execute sees numbers, so it must not have used them; what alpha = 0 or beta = 0 must not read is NaN.
-/// Three times, with other values: plans keep nothing of the values of an execute. `bits`: the last C's values.
+/// `executes` times, with other values: plans keep nothing of the values of an execute. `bits`: the last C's values.
 template <class T>
 std::optional<std::string> run_case(const Context& ctx, const SpgemmCase<T>& c, HostCsr<T> A, HostCsr<T> B,
-                                    const HostCsr<T>* mask, Random& random, std::vector<T>* bits = nullptr) {
+                                    const HostCsr<T>* mask, Random& random, std::vector<T>* bits = nullptr,
+                                    int executes = 2) {
   const auto nan = T(std::numeric_limits<typename RealOf<T>::type>::quiet_NaN());
   const auto spoilt = [&](HostCsr<T> of) {
     std::fill(of.values.begin(), of.values.end(), nan);
@@ -205,7 +206,7 @@ std::optional<std::string> run_case(const Context& ctx, const SpgemmCase<T>& c, 
   const std::vector<T> coefficients{c.alpha, c.beta};
   const Array<T> on_device(ctx, coefficients);
   const T* scalars = c.device_scalars ? on_device.data() : coefficients.data();
-  for (int repeat = 0; repeat < 3; ++repeat) {
+  for (int repeat = 0; repeat < executes; ++repeat) {
     A.values = random_vector<T>(random, A.values.size());
     B.values = random_vector<T>(random, B.values.size());
     if (c.alpha != T{}) {

@@ -44,13 +44,14 @@ class HostNumeric {
         workspace_(static_cast<char*>(args.workspace)),
         each_(workspace.each) {
     if (plan.noted.data() != nullptr && !alpha_is_zero_)
-      noted_ = plan.knows_noted ? Noted::known : plan.multiplied ? Noted::now : Noted::none;
+      noted_ = plan.executes >= noting_execute       ? Noted::known
+               : plan.executes == noting_execute - 1 ? Noted::now
+                                                     : Noted::none;
   }
 
   void run(Queue& queue) const {
     deal_rows(queue);
-    if (noted_ == Noted::now) plan_.knows_noted = true;
-    if (!alpha_is_zero_) plan_.multiplied = true;
+    if (!alpha_is_zero_) plan_.executes = std::min(plan_.executes + 1, noting_execute);
   }
 
  private:
@@ -249,7 +250,7 @@ class HostNumeric {
   }
 
   bool has_places(int32_t kind, int64_t count) const {
-    return kind == row_placed || (noted_ == Noted::known && is_noted(kind, count));
+    return kind == row_placed || (noted_ != Noted::none && is_noted(kind, count));
   }
   int32_t kind_of(int64_t i) const { return plan_.kinds.as<int32_t>()[i]; }
 
@@ -258,12 +259,12 @@ class HostNumeric {
     const int32_t kind = kind_of(i);
     if (stepped(kind)) return like_rows({}, i, begin, c);
     const bool noted = noted_ != Noted::none && is_noted(kind, count);
+    const auto row = left_.row(i);
+    if (noted_ == Noted::now && noted) note(row, kind, columns_ + begin, count, memory, places.noted);
     if (alpha_is_zero_ || kind != row_dense || noted) scale(c_ + begin, c, count);
     if (alpha_is_zero_) return;
-    const auto row = left_.row(i);
     if (noted) {
-      places.noted = noted_ == Noted::now ? note(row, kind, c, columns_ + begin, count, memory, places.noted)
-                                          : placed(row, c, places.noted);
+      places.noted = placed(row, c, places.noted);
       return;
     }
     switch (kind) {
@@ -332,25 +333,22 @@ class HostNumeric {
     return places;
   }
 
-  /// Adds the products and notes their places. Returns where those of the next row go.
+  /// Notes the places of the row's products; `memory` may be where its sums are made then.
   template <class Row>
-  uint16_t* note(const Row& row, int32_t kind, E* c, const I* columns, int64_t count, void* memory,
-                 uint16_t* places) const {
+  void note(const Row& row, int32_t kind, const I* columns, int64_t count, void* memory, uint16_t* places) const {
+    const auto each_column = [&](const auto& place_of) {
+      for (int64_t k = 0; k < row.size(); ++k)
+        for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
+          *places++ = static_cast<uint16_t>(place_of(B_.column(q)));
+    };
     if (kind == row_hash) {
       const PlaceTable<I> table(memory, columns, 0, count);
-      each_product(row, [&](int64_t column, const E& a, const E& b) {
-        *places = static_cast<uint16_t>(table.find(column));
-        add(c[*places++], a, b);
-      });
+      each_column([&](int64_t column) { return table.find(column); });
     } else {
       auto* const place = static_cast<uint16_t*>(memory);
       for (int64_t p = 0; p < count; ++p) place[columns[p]] = static_cast<uint16_t>(p);
-      each_product(row, [&](int64_t column, const E& a, const E& b) {
-        *places = place[column];
-        add(c[*places++], a, b);
-      });
+      each_column([place](int64_t column) { return place[column]; });
     }
-    return places;
   }
 
   template <class Row>

@@ -30,11 +30,11 @@ struct HostPlan {
   RowClasses classes;
   Buffer places;                      // uint16_t for each product of the placed rows
   std::vector<int64_t> chunk_places;  // where a chunk's begin
-  // Room for the places of the rows that is_noted() names: the second execute notes them, so that
-  // who multiplies once pays nothing for them.
+  // Room for the places of the rows that is_noted() names: the third execute notes them, so that who multiplies once
+  // or twice pays nothing for them.
   Buffer noted;
   std::vector<int64_t> chunk_noted;
-  bool multiplied = false, knows_noted = false;
+  int executes = 0;           // up to noting_execute
   int64_t longest_apart = 0;  // columns of the longest row with places that execute makes in its workspace
   bool distinct = false;      // no row of B holds a column twice
   int64_t products = 0, placed = 0;
@@ -48,6 +48,9 @@ struct HostPlan {
                                 (chunks.size() + chunk_places.size() + chunk_noted.size()) * sizeof(int64_t));
   }
 };
+
+/// The execute, counted from 1, that notes places: new pages and all it takes as long as three to six others.
+inline constexpr int noting_execute = 3;
 
 /// Execute makes rows in a block of so many bytes, which stays in the innermost cache.
 inline constexpr size_t made_bytes = 24576;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/error.hpp"
 #include "core/matrix_parallel.hpp"
 #include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm.hpp"
@@ -482,8 +483,12 @@ class HostSymbolic {
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
     notes = notes && starts.back() > 0 && 4 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
     if (notes) {
-      plan_.noted = host_array<uint16_t>(desc_.memory, starts.back());
-      plan_.chunk_noted = std::move(starts);
+      try {
+        plan_.noted = host_array<uint16_t>(desc_.memory, starts.back());
+        plan_.chunk_noted = std::move(starts);
+      } catch (const Error&) {  // no memory left: rows are made without
+        notes = false;
+      }
     }
     for (const auto* longest : {&placed, &noted})
       for (const int64_t columns : *longest)
