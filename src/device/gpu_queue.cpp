@@ -5,6 +5,13 @@
 #include "gpu_guard.hpp"
 
 namespace kkc::gpu {
+namespace {
+
+// What plans read back in one piece: levels' beginnings, tables of alike rows.
+constexpr size_t landing_bytes = size_t{128} << 10;
+
+}  // namespace
+
 GpuQueue::GpuQueue(GpuBackend& backend, Gpu& gpu)
     : backend_(backend),
       gpu_(gpu),
@@ -18,7 +25,7 @@ GpuQueue::~GpuQueue() {
   if (!backend_.usable()) return;
   Surroundings in(gpu_.context);
   if (scratch_ != nullptr) deallocate(Space::device, scratch_, scratch_bytes);
-  if (landing_ != nullptr) deallocate(Space::pinned, landing_, scratch_bytes);
+  if (landing_ != nullptr) deallocate(Space::pinned, landing_, landing_bytes);
   leave(lane_);
 }
 
@@ -43,8 +50,8 @@ void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
       !blocks || capture_of(stream) == not_capturing, KKC_STATUS_WRONG_STATE,
       "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
   // The runtime's own way from a device to pageable memory takes several times as long.
-  if (blocks && bytes <= scratch_bytes && !is_pageable(source)) {
-    if (landing_ == nullptr) landing_ = allocate(Space::pinned, scratch_bytes);
+  if (blocks && bytes <= landing_bytes && !is_pageable(source)) {
+    if (landing_ == nullptr) landing_ = allocate(Space::pinned, landing_bytes);
     require(landing_ != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no pinned memory left for a copy");
     check(copy_async(landing_, source, bytes, stream), "copying");
     check(gpu::synchronize(stream), "waiting for a copy");

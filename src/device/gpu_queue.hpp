@@ -57,8 +57,8 @@ class GpuQueue final : public Queue {
   mutable std::atomic<bool> used_ = false;                      // since the last event behind a call
   mutable std::atomic<uint64_t> last_capture_ = not_capturing;  // that the last call on a caller's stream took part in
   void* scratch_ = nullptr;                                     // null: not needed yet
-  void* landing_ = nullptr;      // pinned, of scratch_bytes, for small copies to the host
-  std::shared_ptr<void> space_;  // null: the stream was being captured when it came
+  void* landing_ = nullptr;                                     // pinned, for small copies to the host
+  std::shared_ptr<void> space_;                                 // null: the stream was being captured when it came
 };
 
 class GpuBackend final : public Backend {

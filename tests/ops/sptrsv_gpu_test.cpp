@@ -63,6 +63,36 @@ std::vector<std::vector<int64_t>> lines(int64_t count, int64_t length, bool box)
   return left;
 }
 
+/// A box grid of `unknowns` a point, each of which needs those before it among its own and its point's 26 (or 6)
+/// neighbours.
+std::vector<std::vector<int64_t>> grid(int64_t nx, int64_t ny, int64_t nz, int64_t unknowns, bool box) {
+  std::vector<std::vector<int64_t>> left(static_cast<size_t>(nx * ny * nz * unknowns));
+  for (int64_t row = 0; row < static_cast<int64_t>(left.size()); ++row) {
+    const int64_t point = row / unknowns, x = point % nx, y = point / nx % ny, z = point / (nx * ny);
+    for (int64_t k = z - 1; k <= z + 1; ++k)
+      for (int64_t j = y - 1; j <= y + 1; ++j)
+        for (int64_t i = x - 1; i <= x + 1; ++i) {
+          if (i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz) continue;
+          if (!box && (i != x) + (j != y) + (k != z) > 1) continue;
+          for (int64_t u = 0; u < unknowns; ++u)
+            if (const int64_t c = ((k * ny + j) * nx + i) * unknowns + u; c < row)
+              left[static_cast<size_t>(row)].push_back(c);
+        }
+  }
+  return left;
+}
+
+/// How many levels there are, row by row.
+int64_t levels_of(const std::vector<std::vector<int64_t>>& left) {
+  std::vector<int64_t> level(left.size(), 1);
+  int64_t highest = 0;
+  for (size_t row = 0; row < left.size(); ++row) {
+    for (const int64_t c : left[row]) level[row] = std::max(level[row], level[static_cast<size_t>(c)] + 1);
+    highest = std::max(highest, level[row]);
+  }
+  return highest;
+}
+
 /// A wide part, a long narrow one that looks back into it, and a wide one again.
 std::vector<std::vector<int64_t>> hourglass(Random& random, int64_t wide, int64_t narrow) {
   std::vector<std::vector<int64_t>> left(static_cast<size_t>(2 * wide + narrow));
@@ -108,15 +138,20 @@ void run(const Context& ctx, const std::string& implementation, const HostCsr<do
   if (wrong) REQUIRE(*wrong == "");
 }
 
+/// What `kkc_plan_info` says of the plan, or -1.
+int64_t number_of(const Plan& plan, const std::string& name) {
+  const std::string info = info_of_plan(plan), key = '"' + name + "\":";
+  const size_t at = info.find(key);
+  return at == std::string::npos ? -1 : std::stoll(info.substr(at + key.size()));
+}
+
 /// Of 32 rows; -1: solved row by row.
 int64_t blocks_of(const Context& ctx, const SptrsvCase<double>& c, const HostCsr<double>& A) {
   const DeviceCsr<double> A_device(ctx, A, c.pair, c.base);
   const SpmvVectors<double> b(ctx, Lie::vector, A.rows, 1, 0.0);
   Plan plan;
   ok(kkc_sptrsv_plan(ctx, c.op, c.uplo, c.diag, A_device, b, b, Options(c.options()), plan.out()));
-  const std::string info = info_of_plan(plan), key = "\"blocks\":";
-  const size_t at = info.find(key);
-  return at == std::string::npos ? -1 : std::stoll(info.substr(at + key.size()));
+  return number_of(plan, "blocks");
 }
 
 }  // namespace
@@ -352,4 +387,39 @@ TEST_CASE("sptrsv: zero pivots are reported and stop nobody", "[sptrsv]") {
       }
     }
   });
+}
+
+TEST_CASE("sptrsv: levels of grids, and of what differs from one in a row", "[sptrsv]") {
+  Random random(seed());
+  std::vector<std::vector<std::vector<int64_t>>> triangles{
+      grid(700, 1, 1, 1, false), grid(33, 21, 1, 1, false), grid(33, 21, 1, 1, true), grid(12, 7, 9, 1, false),
+      grid(12, 7, 9, 1, true),   grid(6, 5, 8, 3, true),    grid(2, 2, 300, 1, true), grid(150, 12, 10, 1, false)};
+  // One line that ends early, one row that needs nothing, one that needs far more, one far off; a last plane cut short.
+  triangles.push_back(grid(40, 30, 20, 1, false));
+  std::erase(triangles.back()[19 * 1200 + 15 * 40 + 7], 19 * 1200 + 15 * 40 + 6);
+  triangles.push_back(grid(40, 30, 20, 1, false));
+  triangles.back()[22000].clear();
+  triangles.push_back(grid(12, 7, 9, 1, true));
+  triangles.back()[700].insert(triangles.back()[700].begin(), 100);
+  triangles.push_back(grid(12, 7, 9, 1, true));
+  triangles.back()[700].clear();
+  for (int64_t c = 0; c < 700; ++c) triangles.back()[700].push_back(c);
+  triangles.push_back(grid(12, 7, 9, 1, true));
+  triangles.back().resize(12 * 7 * 8 + 31);
+  for (const auto& left : triangles) {
+    const HostCsr<double> A = lower_of(random, left);
+    const int64_t levels = levels_of(left);
+    on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) {
+        run(ctx, implementation, A, op, 1, random);
+        if (implementation != "gpu_levels") continue;
+        const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+        const SpmvVectors<double> b(ctx, Lie::vector, A.rows, 1, 0.0);
+        Plan plan;
+        const std::string options = "{\"implementation\": \"gpu_levels\"}";
+        ok(kkc_sptrsv_plan(ctx, op, KKC_UPLO_LOWER, KKC_DIAG_STORED, A_device, b, b, Options(options), plan.out()));
+        CHECK(number_of(plan, "levels") == levels);
+      }
+    });
+  }
 }

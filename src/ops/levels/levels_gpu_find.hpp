@@ -1,5 +1,5 @@
-// Levels of a pattern in device memory: rows in their natural order (levels_gpu_kernels.hpp), then a radix sort by
-// level.
+// Levels of a pattern in device memory: as a grid has them (levels_gpu_grid.hpp), else rows in their natural order
+// (levels_gpu_kernels.hpp); then a radix sort by level.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "device/gpu_launch.hpp"
 #include "device/gpu_queue.hpp"
 #include "device/gpu_rows.hpp"
+#include "levels_gpu_grid.hpp"
 #include "levels_gpu_kernels.hpp"
 #include "ops/levels/levels.hpp"
 
@@ -23,11 +24,6 @@ Buffer device_array(const std::shared_ptr<const Memory>& memory, int64_t count) 
 template <class T>
 std::shared_ptr<const Buffer> shared_device_array(const std::shared_ptr<const Memory>& memory, int64_t count) {
   return std::make_shared<const Buffer>(memory, Space::device, static_cast<size_t>(count) * sizeof(T));
-}
-
-inline Counts* counts_in(Queue& queue) {
-  static_assert(sizeof(Counts) <= gpu::GpuQueue::scratch_bytes);
-  return static_cast<Counts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
 }
 
 inline int64_t mean_row(const CsrRef& A) { return A.nnz / std::max<int64_t>(1, A.rows); }
@@ -47,45 +43,54 @@ O long_row_for(double entries_a_row, int lanes_log2) {
 #endif
 }
 
-/// Blocks.
-template <class I, class O>
-Counts find_diagonals(Queue& queue, const CsrRef& A, bool lower, O* diagonal, Counts* counts) {
-  using Find = FindDiagonals<I, O>;
-  const int64_t mean = mean_row(A);
-  const auto lanes_log2 = static_cast<int>(std::min<int64_t>(4, std::bit_width(static_cast<uint64_t>(mean / 8))));
-  const int64_t a_block = Find::threads >> lanes_log2;
-  gpu::launch(
-      queue, std::min(gpu::blocks_for(A.rows, a_block), 4096u), Find::threads, 0,
-      Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base, lower, lanes_log2,
-           static_cast<O>(int64_t{32} << lanes_log2), 4 * std::max<int64_t>(4, mean), diagonal, counts});
-  return gpu::read_back<Counts>(queue, counts);
+inline int lanes_log2_for_whole_rows(const CsrRef& A) {
+  return static_cast<int>(std::min<int64_t>(4, std::bit_width(static_cast<uint64_t>(mean_row(A) / 8))));
 }
 
-/// How many rows a warp of FindLevels takes: a part of a grid's line, or one group.
 template <class I, class O>
-int64_t chunk_for([[maybe_unused]] Queue& queue, [[maybe_unused]] const CsrRef& A, [[maybe_unused]] bool lower,
-                  [[maybe_unused]] double entries_a_row, int64_t group, [[maybe_unused]] void* scratch) {
+void find_diagonals(Queue& queue, const CsrRef& A, bool lower, O* diagonal, Counts* counts) {
+  using Find = FindDiagonals<I, O>;
+  const int lanes_log2 = lanes_log2_for_whole_rows(A);
+  gpu::launch(
+      queue, std::min(gpu::blocks_for(A.rows, Find::threads >> lanes_log2), 4096u), Find::threads, 0,
+      Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base, lower, lanes_log2,
+           static_cast<O>(int64_t{32} << lanes_log2), 4 * std::max<int64_t>(4, mean_row(A)), diagonal, counts});
+}
+
+/// What the first passes find, in the queue's scratch memory.
+struct Found {
+  Counts counts;
+  Grid grid;
+  uint32_t links[SampleGrid<int32_t, int32_t, 1>::words];
+};
+
+inline Found* found_in(Queue& queue) {
+  static_assert(sizeof(Found) <= gpu::GpuQueue::scratch_bytes);
+  return static_cast<Found*>(static_cast<gpu::GpuQueue&>(queue).scratch());
+}
+
+/// Levels as a grid has them: read Found::grid to see if they are right.
+template <class I, class O>
+void try_grid(Queue& queue, const CsrRef& A, bool lower, I* level, Found* found) {
+  using Sample = SampleGrid<I, O, 1>;
+  using Check = CheckGrid<I, O>;
+  const auto* const offsets = static_cast<const O*>(A.offsets);
+  const auto* const indices = static_cast<const I*>(A.indices);
+  gpu::launch(queue, gpu::blocks_for(std::min<int64_t>(A.rows, Sample::sample), Sample::threads), Sample::threads, 0,
+              Sample{offsets, indices, A.rows, A.base, lower, found->links, &found->grid});
+  const int lanes_log2 = lanes_log2_for_whole_rows(A);
+  gpu::launch(queue, std::min(gpu::blocks_for(A.rows, Check::threads >> lanes_log2), 4096u), Check::threads, 0,
+              Check{offsets, indices, A.rows, A.base, lower, lanes_log2, &found->grid, level, &found->counts.highest});
+}
+
+/// How many rows a warp of FindLevels takes: a part of a line, or one group.
+inline int64_t chunk_for([[maybe_unused]] int64_t line, [[maybe_unused]] double entries_a_row, int64_t group) {
 #if defined(__HIP__)
   return group;  // halves of a wavefront of 64 would wait for each other's next groups
 #else
-  using Sample = SampleLinks<I, O>;
   // Longer rows gain more from reading their entries while they wait.
-  constexpr int64_t words = Sample::sample / 32, most = 256, most_entries = 4;
-  if (A.rows < 4 * Sample::sample || entries_a_row > most_entries) return group;
-  static_assert(sizeof(Counts) + words * sizeof(uint32_t) <= gpu::GpuQueue::scratch_bytes);
-  auto* const links = static_cast<uint32_t*>(scratch);
-  gpu::launch(queue, Sample::sample / Sample::threads, Sample::threads, 0,
-              Sample{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base, lower, links});
-  uint32_t found[words];
-  queue.copy(found, links, sizeof found);
-  // Lines end where a row does not need the one before it: everywhere at the same distance, or the rows lie otherwise.
-  int64_t line = Sample::sample;
-  for (int64_t i = 1; i < Sample::sample; ++i)
-    if ((found[i / 32] >> (i % 32) & 1u) == 0) {
-      if (line == Sample::sample) line = i;
-      if (i % line != 0) return group;
-    }
-  if (line <= group) return group;
+  constexpr int64_t most = 256, most_entries = 4;
+  if (line <= group || entries_a_row > most_entries) return group;
   const int64_t parts = (line + most - 1) / most;
   return (line + parts - 1) / parts;
 #endif
@@ -105,28 +110,37 @@ void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, cons
   }
   using Key = std::make_unsigned_t<I>;
   const Buffer keys = device_array<Key>(memory, n);
-  Counts* const counts = counts_in(queue);
-  const StartLevels<I> start{keys.as<I>(), n, counts};
-  gpu::launch(queue, std::min(gpu::blocks_for(n, start.threads * 4), 4096u), start.threads, 0, start);
-  const Counts rows = find_diagonals<I, O>(queue, A, lower, levels.diagonal->template as<O>(), counts);
-  levels.missing = static_cast<int64_t>(rows.missing);  // ~0 is -1
-  levels.parted = rows.unparted == 0;
-  levels.entries_a_row = static_cast<double>(rows.entries) / static_cast<double>(n);
-  // Matrices much of which is in rows of many times the mean's entries have such rows in all of their long chains.
-  constexpr double crowded_share = 0.3;
-  const bool crowded = static_cast<double>(rows.crowded) > crowded_share * static_cast<double>(A.nnz);
-  const int lanes_log2 = crowded ? 4 : lanes_log2_for(levels.entries_a_row);
-  const int64_t chunk = chunk_for<I, O>(queue, A, lower, levels.entries_a_row, 32 >> lanes_log2, counts + 1);
-  using Find = FindLevels<I, O>;
-  gpu::launch(queue, gpu::blocks_for(n, Find::warps * chunk), Find::threads, 0,
-              Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower, levels.parted,
-                   lanes_log2, chunk, keys.as<I>(), levels.diagonal->as<O>(), counts,
-                   long_row_for<O>(levels.entries_a_row, lanes_log2)});
-  const auto found = gpu::read_back<Counts>(queue, counts);
-  levels.count = static_cast<int64_t>(found.highest);
+  Found* const found = found_in(queue);
+  const auto begin = [&](I* level, int64_t rows) {
+    const StartLevels<I> start{level, rows, &found->counts, &found->grid};
+    gpu::launch(queue, std::min(gpu::blocks_for(std::max<int64_t>(1, rows), start.threads * 4), 4096u), start.threads,
+                0, start);
+  };
+  begin(nullptr, 0);
+  find_diagonals<I, O>(queue, A, lower, levels.diagonal->template as<O>(), &found->counts);
+  try_grid<I, O>(queue, A, lower, keys.as<I>(), found);
+  const auto rows = gpu::read_back<Found>(queue, found);
+  levels.missing = static_cast<int64_t>(rows.counts.missing);  // ~0 is -1
+  levels.parted = rows.counts.unparted == 0;
+  levels.entries_a_row = static_cast<double>(rows.counts.entries) / static_cast<double>(n);
+  levels.count = static_cast<int64_t>(rows.counts.highest);
+  if (rows.grid.line == 0 || rows.grid.wrong != 0) {
+    // Matrices much of which is in rows of many times the mean's entries have such rows in all of their long chains.
+    constexpr double crowded_share = 0.3;
+    const bool crowded = static_cast<double>(rows.counts.crowded) > crowded_share * static_cast<double>(A.nnz);
+    const int lanes_log2 = crowded ? 4 : lanes_log2_for(levels.entries_a_row);
+    const int64_t chunk = chunk_for(rows.grid.line, levels.entries_a_row, 32 >> lanes_log2);
+    begin(keys.as<I>(), n);
+    using Find = FindLevels<I, O>;
+    gpu::launch(queue, gpu::blocks_for(n, Find::warps * chunk), Find::threads, 0,
+                Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower,
+                     levels.parted, lanes_log2, chunk, keys.as<I>(), levels.diagonal->as<O>(), &found->counts,
+                     long_row_for<O>(levels.entries_a_row, lanes_log2)});
+    levels.count = static_cast<int64_t>(gpu::read_back<Counts>(queue, &found->counts).highest);
+  }
 
   // Levels count from 1 in the keys.
-  const int bits = std::bit_width(static_cast<uint64_t>(found.highest));
+  const int bits = std::bit_width(static_cast<uint64_t>(levels.count));
   const bool one_pass = gpu::radix_passes(0, bits) == 1;
   const Buffer other_keys = device_array<Key>(memory, n);
   const auto first_order = shared_device_array<I>(memory, one_pass ? 0 : n),
@@ -176,10 +190,10 @@ void fill_in(Queue& queue, const Desc& desc, Levels& levels) {
   find_levels<I, O>(queue, desc.memory, transposed.ref(A), desc.uplo != Uplo::lower, levels);
   // Places in A's own rows.
   if (A.rows == 0) return;
-  Counts* const counts = counts_in(queue);
-  gpu::launch(queue, 1, StartLevels<I>::threads, 0, StartLevels<I>{nullptr, 0, counts});
-  const Counts found =
-      find_diagonals<I, O>(queue, A, desc.uplo == Uplo::lower, levels.diagonal->template as<O>(), counts);
+  Found* const in_memory = found_in(queue);
+  gpu::launch(queue, 1, StartLevels<I>::threads, 0, StartLevels<I>{nullptr, 0, &in_memory->counts, &in_memory->grid});
+  find_diagonals<I, O>(queue, A, desc.uplo == Uplo::lower, levels.diagonal->template as<O>(), &in_memory->counts);
+  const auto found = gpu::read_back<Counts>(queue, &in_memory->counts);
   levels.missing = static_cast<int64_t>(found.missing);
   levels.parted = found.unparted == 0;
 }

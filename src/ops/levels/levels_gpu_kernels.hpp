@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/gpu_warp.hpp"
+#include "levels_gpu_grid.hpp"
 
 namespace kkc::levels::gpu_parts {
 
@@ -62,35 +62,14 @@ struct StartLevels {
   I* level;
   int64_t rows;
   Counts* counts;
+  Grid* grid;
 
   __device__ void operator()() const {
     const int64_t first = int64_t{blockIdx.x} * threads + threadIdx.x;
     for (int64_t i = first; i < rows; i += int64_t{gridDim.x} * threads) level[i] = 0;
-    if (first == 0) *counts = {~0ull, 0, 0, 0, 0, 0};
-  }
-};
-
-/// Of the first rows in the order in which FindLevels takes them: which need the row before them.
-template <class I, class O>
-struct SampleLinks {
-  static constexpr int threads = 256, sample = 16384, most_entries = 256;
-  const O* offsets;
-  const I* indices;
-  int64_t rows;
-  int32_t base;
-  bool lower;
-  uint32_t* links;  // a bit a row
-
-  __device__ void operator()() const {
-    const int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x;
-    bool linked = false;
-    if (i < rows) {
-      const int64_t row = lower ? i : rows - 1 - i, before = lower ? row - 1 : row + 1;
-      const O begin = offsets[row] - base, end = min(offsets[row + 1] - base, begin + most_entries);
-      for (O p = begin; p < end && !linked; ++p) linked = static_cast<int64_t>(indices[p]) - base == before;
-    }
-    const uint32_t word = gpu::ballot32(linked);
-    if ((threadIdx.x & 31u) == 0) links[i / 32] = word;
+    if (first != 0) return;
+    *counts = {~0ull, 0, 0, 0, 0, 0};
+    *grid = {};
   }
 };
 

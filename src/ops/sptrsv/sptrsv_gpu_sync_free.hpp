@@ -11,6 +11,7 @@
 #include "sptrsv_gpu_blocks.hpp"
 #include "sptrsv_gpu_parts.hpp"
 #include "sptrsv_gpu_segments.hpp"
+#include "sptrsv_gpu_stretches.hpp"
 #include "sptrsv_gpu_sync_free_kernels.hpp"
 #include "sptrsv_gpu_sync_free_rows.hpp"
 
@@ -299,6 +300,7 @@ inline std::unique_ptr<Kernel> make_sync_free(const Desc& desc, Queue& queue) {
   std::unique_ptr<Kernel> kernel;
   with_types(desc, [&]<class T, class I, class O>(T, I, O) {
     kernel = BlocksKernel<T, I, O>::make(desc, queue);
+    if (!kernel) kernel = StretchesKernel<T, I, O>::make(desc, queue);
     if (!kernel) kernel = std::make_unique<SyncFreeKernel<T, I, O>>(desc, queue);
   });
   return kernel;
