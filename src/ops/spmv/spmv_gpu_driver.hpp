@@ -190,10 +190,12 @@ void with_shape(int shape, F&& f) {
 template <class I, class O>
 class RowPlan {
  public:
-  RowPlan(const Desc& desc, Queue& queue, int32_t longest_short, int32_t segment, bool with_bins) {
+  /// With room for `zeros` bytes that are zero and `others` beside its own arrays, where there are bins.
+  RowPlan(const Desc& desc, Queue& queue, int32_t longest_short, int32_t segment, bool with_bins, size_t zeros = 0,
+          size_t others = 0) {
     const RowStats& rows = desc.rows;
     int64_t long_count = 0, long_entries = 0;
-    SortRows<I, O> sort{};
+    SortedRows<I, O> sort{};
     sort.A = offsets_of<O>(desc.A);
     sort.longest_short = longest_short;
     sort.segment = segment;
@@ -228,11 +230,15 @@ class RowPlan {
     Parts parts;
     const size_t cursors = parts.add<unsigned long long>(max_bins), counts = parts.add<int32_t>(2),
                  tickets = parts.add<uint32_t>(long_count), owners = parts.add<int32_t>(longs_.segments),
-                 zero_bytes = parts.bytes(), rows_at = parts.add<I>(long_count),
-                 firsts = parts.add<int32_t>(long_count), permutation = parts.add<I>(with_bins ? first : 0);
+                 zeros_at = parts.add<char>(static_cast<int64_t>(zeros)), zero_bytes = parts.bytes(),
+                 rows_at = parts.add<I>(long_count), firsts = parts.add<int32_t>(long_count),
+                 permutation = parts.add<I>(with_bins ? first : 0),
+                 others_at = parts.add<char>(static_cast<int64_t>(others));
     arrays_ = Buffer(desc.memory, Space::device, parts.bytes());
     fill_words(queue, arrays_, 0, zero_bytes);
     char* data = arrays_.as<char>();
+    zeros_ = data + zeros_at;
+    others_ = data + others_at;
     permutation_ = with_bins ? reinterpret_cast<I*>(data + permutation) : nullptr;
     sort.permutation = permutation_;
     sort.cursors = reinterpret_cast<unsigned long long*>(data + cursors);
@@ -240,7 +246,14 @@ class RowPlan {
     sort.rows = reinterpret_cast<I*>(data + rows_at);
     sort.firsts = reinterpret_cast<int32_t*>(data + firsts);
     sort.owners = reinterpret_cast<int32_t*>(data + owners);
-    gpu::launch(queue, gpu::blocks_for(desc.A.rows, sort.rows_a_block), sort.threads, 0, sort);
+    const auto look = [&]<class Sort>(const Sort& all) {
+      gpu::launch(queue, gpu::blocks_for(desc.A.rows, all.rows_a_block), all.threads, 0, all);
+    };
+    // One row a thread where there are too few to fill the device otherwise.
+    if (desc.A.rows < gpu_tuning::sorted_in_turns)
+      look(SortRows<I, O, 1>{sort});
+    else
+      look(SortRows<I, O, 4>{sort});
     longs_.rows = sort.rows;
     longs_.firsts = sort.firsts;
     longs_.owners = sort.owners;
@@ -249,6 +262,8 @@ class RowPlan {
 
   const LongRows<I>& longs() const { return longs_; }
   const I* permutation() const { return permutation_; }
+  char* zeros() const { return zeros_; }
+  char* others() const { return others_; }
 
   /// Bins, longest rows first, behind the segments' blocks; returns the number of blocks.
   template <class F>
@@ -275,6 +290,7 @@ class RowPlan {
 
  private:
   Buffer arrays_;
+  char *zeros_ = nullptr, *others_ = nullptr;
   I* permutation_ = nullptr;
   LongRows<I> longs_{};
   std::array<Bin, max_bins> bins_{};

@@ -28,8 +28,7 @@ struct FindWindows {
 
 /// Rows into bins by length and the list of long rows with their segments. Ranges of bins are known beforehand.
 template <class I, class O>
-struct SortRows {
-  static constexpr int threads = 256, turns = 4, rows_a_block = threads * turns;
+struct SortedRows {
   Offsets<O> A;
   int32_t bin_count;          // 0: long rows only
   int32_t longest[max_bins];  // of each bin, ascending
@@ -40,6 +39,12 @@ struct SortRows {
   I* rows;
   int32_t *firsts, *owners;
   int32_t* counts;  // long rows, segments; zero
+};
+
+/// Each thread looks at `turns` rows.
+template <class I, class O, int turns>
+struct SortRows : SortedRows<I, O> {
+  static constexpr int threads = 256, rows_a_block = threads * turns;
 
   __device__ void operator()() const {
     __shared__ int32_t found[max_bins];
@@ -49,23 +54,28 @@ struct SortRows {
     if (thread < max_bins) found[thread] = 0;
     __syncthreads();
     int bins[turns], ranks[turns];
+    int64_t lengths[turns];
 #pragma unroll
     for (int turn = 0; turn < turns; ++turn) {
       const int64_t row = block + turn * threads + thread;
-      const int64_t length = row < A.rows ? A.begin(row + 1) - A.begin(row) : -1;
-      if (length > longest_short) {
-        const int32_t segments = static_cast<int32_t>((length + segment - 1) / segment);
-        const int32_t which = atomicAdd(&counts[0], 1), place = atomicAdd(&counts[1], segments);
-        rows[which] = static_cast<I>(row);
-        firsts[which] = place;
-        for (int32_t s = 0; s < segments; ++s) owners[place + s] = which + 1;
+      lengths[turn] = row < this->A.rows ? this->A.begin(row + 1) - this->A.begin(row) : -1;
+    }
+#pragma unroll
+    for (int turn = 0; turn < turns; ++turn) {
+      const int64_t row = block + turn * threads + thread, length = lengths[turn];
+      if (length > this->longest_short) {
+        const int32_t segments = static_cast<int32_t>((length + this->segment - 1) / this->segment);
+        const int32_t which = atomicAdd(&this->counts[0], 1), place = atomicAdd(&this->counts[1], segments);
+        this->rows[which] = static_cast<I>(row);
+        this->firsts[which] = place;
+        for (int32_t s = 0; s < segments; ++s) this->owners[place + s] = which + 1;
       }
       bins[turn] = -1;
       ranks[turn] = 0;
-      if (bin_count == 0) continue;
-      if (row < A.rows && length <= longest_short) {
+      if (this->bin_count == 0) continue;
+      if (row < this->A.rows && length <= this->longest_short) {
         bins[turn] = 0;
-        while (length > longest[bins[turn]]) ++bins[turn];
+        while (length > this->longest[bins[turn]]) ++bins[turn];
       }
       for (uint32_t open = gpu::ballot32(bins[turn] >= 0); open != 0;) {
         const int leader = __ffs(static_cast<int>(open)) - 1, bin = gpu::shuffle_from(bins[turn], leader, 32);
@@ -78,13 +88,13 @@ struct SortRows {
       }
     }
     __syncthreads();
-    if (thread < bin_count && found[thread] != 0)
-      places[thread] = atomicAdd(&cursors[thread], static_cast<unsigned long long>(found[thread]));
+    if (thread < this->bin_count && found[thread] != 0)
+      places[thread] = atomicAdd(&this->cursors[thread], static_cast<unsigned long long>(found[thread]));
     __syncthreads();
 #pragma unroll
     for (int turn = 0; turn < turns; ++turn)
       if (bins[turn] >= 0)
-        permutation[first[bins[turn]] + static_cast<int64_t>(places[bins[turn]]) + ranks[turn]] =
+        this->permutation[this->first[bins[turn]] + static_cast<int64_t>(places[bins[turn]]) + ranks[turn]] =
             static_cast<I>(block + turn * threads + thread);
   }
 };
@@ -169,43 +179,42 @@ __device__ inline int count_class(int32_t count) {
 }
 inline constexpr int count_classes = 512;
 
-struct ClassifyColumns {
-  static constexpr int threads = 256;
-  const int32_t* counts;
-  int64_t cols;
-  int32_t* histogram;  // [count_classes], zero
-
-  __device__ void operator()() const {
-    __shared__ int32_t local[count_classes];
-    for (int i = static_cast<int>(threadIdx.x); i < count_classes; i += threads) local[i] = 0;
-    __syncthreads();
-    for (int64_t c = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; c < cols;
-         c += static_cast<int64_t>(gridDim.x) * threads)
-      atomicAdd(&local[count_class(counts[c])], 1);
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < count_classes; i += threads)
-      if (local[i] != 0) atomicAdd(&histogram[i], local[i]);
-  }
-};
-
 /// Zero at first.
 struct HubFacts {
   unsigned long long entries;  // in hubs, of the sample
   int32_t used;                // slots
   int32_t too_low;             // the highest class of which columns are no hubs
+  uint32_t ticket;
 };
 
-/// Hubs are the columns of the highest classes that together fit `capacity`. One block.
-struct ChooseHubs {
+/// Hubs are the columns of the highest classes that together fit `capacity`: the block that finishes last finds these.
+struct ClassifyColumns {
   static constexpr int threads = count_classes;
-  const int32_t* histogram;
+  const int32_t* counts;
+  int64_t cols;
+  int32_t* histogram;  // [count_classes], zero
   int32_t capacity;
   HubFacts* facts;
 
   __device__ void operator()() const {
-    __shared__ int32_t above[count_classes];  // columns of this class and higher ones
+    __shared__ int32_t above[count_classes];  // columns of this class, in the end of higher ones as well
+    __shared__ bool last;
     const int thread = static_cast<int>(threadIdx.x);
-    above[thread] = histogram[thread];
+    above[thread] = 0;
+    __syncthreads();
+#pragma unroll 4
+    for (int64_t c = static_cast<int64_t>(blockIdx.x) * threads + thread; c < cols;
+         c += static_cast<int64_t>(gridDim.x) * threads)
+      atomicAdd(&above[count_class(counts[c])], 1);
+    __syncthreads();
+    if (above[thread] != 0) atomicAdd(&histogram[thread], above[thread]);
+    __threadfence();
+    __syncthreads();
+    if (thread == 0) last = atomicAdd(&facts->ticket, 1u) + 1 == gridDim.x;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    above[thread] = gpu::load_fresh(histogram + thread);
     __syncthreads();
     for (int step = 1; step < count_classes; step *= 2) {
       const int32_t more = thread + step < count_classes ? above[thread + step] : 0;
@@ -228,12 +237,33 @@ struct NameHubs {
   HubFacts* facts;
 
   __device__ void operator()() const {
+    __shared__ int32_t slots, first, entries;
+    if (threadIdx.x == 0) slots = entries = 0;
+    __syncthreads();
     const int64_t c = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    const int32_t count = c < cols ? counts[c] : 0;
+    const bool is_hub = count > 1 && count_class(count) > facts->too_low;
+    const uint32_t all = gpu::ballot32(is_hub);
+    int32_t slot = 0;
+    if (all != 0) {  // the same in all lanes
+      const int32_t sum = gpu::subgroup_sum(is_hub ? count : 0, 32);
+      if (lane == 0) {
+        slot = atomicAdd(&slots, __popc(all));
+        atomicAdd(&entries, sum);
+      }
+      slot = gpu::shuffle_from(slot, 0, 32) + __popc(all & ((1u << lane) - 1));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && slots != 0) {
+      first = atomicAdd(&facts->used, slots);
+      atomicAdd(&facts->entries, static_cast<unsigned long long>(entries));
+    }
+    __syncthreads();
     if (c >= cols) return;
     I name = static_cast<I>(c);
-    if (counts[c] > 1 && count_class(counts[c]) > facts->too_low) {
-      const int32_t slot = atomicAdd(&facts->used, 1);
-      atomicAdd(&facts->entries, static_cast<unsigned long long>(counts[c]));
+    if (is_hub) {
+      slot += first;
       hubs[slot] = name;
       name = ~static_cast<I>(slot);
     }
@@ -241,17 +271,27 @@ struct NameHubs {
   }
 };
 
+/// Where the sample's hubs hold at least `least` entries, and leaves `slots` alone elsewhere.
 template <class I>
 struct RenameColumns {
-  static constexpr int threads = 256;
+  static constexpr int threads = 256, batch = 8;
   PlainColumns<I> columns;
   int64_t nnz;
   const I* names;
+  const HubFacts* facts;
+  unsigned long long least;
   I* slots;
 
   __device__ void operator()() const {
-    const int64_t p = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (p < nnz) slots[p] = names[columns.at(p)];
+    if (facts->used == 0 || facts->entries < least) return;
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * threads * batch + threadIdx.x;
+    I found[batch];
+#pragma unroll
+    for (int u = 0; u < batch; ++u)
+      if (first + u * threads < nnz) found[u] = columns.at(first + u * threads);
+#pragma unroll
+    for (int u = 0; u < batch; ++u)
+      if (first + u * threads < nnz) slots[first + u * threads] = names[found[u]];
   }
 };
 

@@ -8,49 +8,59 @@
 namespace kkc::spmv {
 namespace gpu_parts {
 
-/// The columns that hold most entries, and the matrix's columns with these renamed.
+/// The columns that hold most entries, and the matrix's columns with these renamed, in memory of a RowPlan's.
 template <class I>
 class HubPlan {
  public:
-  HubPlan() = default;
-  HubPlan(const Desc& desc, Queue& queue, int32_t capacity) {
+  /// capacity: how many there may be; 0: they are not looked for.
+  HubPlan(const Desc& desc, int32_t capacity) : capacity_(capacity) {
+    if (capacity == 0) return;
+    facts_at_ = zeros_.add<HubFacts>(1);
+    classes_at_ = zeros_.add<int32_t>(count_classes);
+    counts_at_ = zeros_.add<int32_t>(desc.A.cols);
+    names_at_ = others_.add<I>(desc.A.cols);
+    hubs_at_ = others_.add<I>(capacity);
+    slots_at_ = others_.add<I>(desc.A.nnz);
+  }
+  size_t zero_bytes() const { return zeros_.bytes(); }
+  size_t other_bytes() const { return others_.bytes(); }
+
+  /// Blocks.
+  void find(const Desc& desc, Queue& queue, char* zeros, char* others) {
+    if (capacity_ == 0) return;
     const PlainColumns<I> columns = columns_of<I>(desc.A);
     const int64_t nnz = desc.A.nnz, cols = desc.A.cols;
-    // What must be zero comes first.
-    Parts parts;
-    const size_t facts_at = parts.add<HubFacts>(1), classes_at = parts.add<int32_t>(count_classes),
-                 counts_at = parts.add<int32_t>(cols), zero_bytes = parts.bytes(), names_at = parts.add<I>(cols),
-                 hubs_at = parts.add<I>(capacity);
-    const Buffer scratch(desc.memory, Space::device, parts.bytes());
-    fill_words(queue, scratch, 0, zero_bytes);
-    char* data = scratch.as<char>();
-    auto* facts = reinterpret_cast<HubFacts*>(data + facts_at);
-    auto* histogram = reinterpret_cast<int32_t*>(data + classes_at);
-    auto* counts = reinterpret_cast<int32_t*>(data + counts_at);
-    auto* names = reinterpret_cast<I*>(data + names_at);
-    auto* hubs = reinterpret_cast<I*>(data + hubs_at);
-    const unsigned grid = static_cast<unsigned>(8 * queue.concurrency());
+    auto* facts = reinterpret_cast<HubFacts*>(zeros + facts_at_);
+    auto* histogram = reinterpret_cast<int32_t*>(zeros + classes_at_);
+    auto* counts = reinterpret_cast<int32_t*>(zeros + counts_at_);
+    auto* names = reinterpret_cast<I*>(others + names_at_);
+    auto* hubs = reinterpret_cast<I*>(others + hubs_at_);
+    auto* slots = reinterpret_cast<I*>(others + slots_at_);
     // A sample: a sum that is kept in the wrong place costs time only.
-    const int64_t every = std::max<int64_t>(1, nnz / gpu_tuning::hub_sample);
-    gpu::launch(queue, std::min(grid, gpu::blocks_for(nnz, every * CountColumns<I>::threads)), CountColumns<I>::threads,
-                0, CountColumns<I>{columns, nnz, every, counts});
-    gpu::launch(queue, grid, ClassifyColumns::threads, 0, ClassifyColumns{counts, cols, histogram});
-    gpu::launch(queue, 1, ChooseHubs::threads, 0, ChooseHubs{histogram, capacity, facts});
+    const int64_t every = gpu_tuning::hub_sample_every(nnz);
+    const double share = gpu_tuning::hub_share * static_cast<double>(nnz) / static_cast<double>(every);
+    const auto least = static_cast<unsigned long long>(share) + 1;
+    gpu::launch(queue,
+                std::min(static_cast<unsigned>(8 * queue.concurrency()),
+                         gpu::blocks_for(nnz, every * CountColumns<I>::threads)),
+                CountColumns<I>::threads, 0, CountColumns<I>{columns, nnz, every, counts});
+    gpu::launch(queue,
+                std::min(static_cast<unsigned>(2 * queue.concurrency()),
+                         gpu::blocks_for(cols, int64_t{4} * ClassifyColumns::threads)),
+                ClassifyColumns::threads, 0, ClassifyColumns{counts, cols, histogram, capacity_, facts});
     launch_over(queue, cols, NameHubs<I>{counts, cols, names, hubs, facts});
+    const RenameColumns<I> rename{columns, nnz, names, facts, least, slots};
+    gpu::launch(queue, gpu::blocks_for(nnz, int64_t{rename.threads} * rename.batch), rename.threads, 0, rename);
     const auto found = read_back<HubFacts>(queue, facts);
-    const double entries = static_cast<double>(found.entries) * static_cast<double>(every);
-    if (found.used == 0 || entries < gpu_tuning::hub_share * static_cast<double>(nnz)) return;
-    count_ = found.used;
-    slots_ = device_array<I>(desc, nnz);
-    hubs_ = device_array<I>(desc, count_);
-    queue.copy(hubs_.data(), hubs, hubs_.bytes());
-    launch_over(queue, nnz, RenameColumns<I>{columns, nnz, names, slots_.template as<I>()});
+    if (found.used > 0 && found.entries >= least) hubs_ = {slots, hubs, found.used};
   }
-  Hubs<I> hubs() const { return {slots_.template as<I>(), hubs_.template as<I>(), count_}; }
+  const Hubs<I>& hubs() const { return hubs_; }
 
  private:
-  Buffer slots_, hubs_;
-  int32_t count_ = 0;
+  int32_t capacity_;
+  Parts zeros_, others_;
+  size_t facts_at_ = 0, classes_at_ = 0, counts_at_ = 0, names_at_ = 0, hubs_at_ = 0, slots_at_ = 0;
+  Hubs<I> hubs_{};
 };
 
 template <class T, class I, class O>
@@ -62,15 +72,11 @@ class TransposeScatterKernel final : public Kernel {
   TransposeScatterKernel(const Desc& desc, Queue& queue)
       : scaling_(queue),
         conjugate_(conjugates_values(desc)),
-        plan_(desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true),
+        hubs_(desc, most_hubs(desc, queue)),
+        plan_(desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true, hubs_.zero_bytes(),
+              hubs_.other_bytes()),
         entries_a_lane_(gpu_tuning::scattered_entries_a_lane(mean_row(desc), irregular(desc))) {
-    const bool uneven = static_cast<double>(desc.rows.longest) > gpu_tuning::hubs_from_factor * mean_row(desc);
-    if (uneven && desc.A.nnz > 0 && counts<int32_t>(desc.A.cols)) {
-      int room = 0;
-      gpu::check(gpu::largest_shared(room, queue.device_id()), "reading the shared memory's size");
-      hubs_ =
-          HubPlan<I>(desc, queue, std::min(gpu_tuning::hub_capacity, (room - 1024) / static_cast<int32_t>(sizeof(T))));
-    }
+    hubs_.find(desc, queue, plan_.zeros(), plan_.others());
     if (hubs_.hubs().count > 0) {
       shared_bytes_ = static_cast<size_t>(hubs_.hubs().count) * sizeof(T);
       resident_ = gpu::prepare<Gathering>(queue, shared_bytes_).blocks_per_sm * queue.concurrency();
@@ -93,6 +99,13 @@ class TransposeScatterKernel final : public Kernel {
   }
 
  private:
+  static int32_t most_hubs(const Desc& desc, const Queue& queue) {
+    const bool uneven = static_cast<double>(desc.rows.longest) > gpu_tuning::hubs_from_factor * mean_row(desc);
+    if (!uneven || desc.A.nnz == 0 || !counts<int32_t>(desc.A.cols)) return 0;
+    int room = 0;
+    gpu::check(gpu::largest_shared(room, queue.device_id()), "reading the shared memory's size");
+    return std::min(gpu_tuning::hub_capacity, (room - 1024) / static_cast<int32_t>(sizeof(T)));
+  }
   template <class F>
   void scatter(Queue& queue, const Args& args) const {
     F f{rows_of<T, O>(args.A, conjugate_),
@@ -112,8 +125,8 @@ class TransposeScatterKernel final : public Kernel {
 
   Scaling<T> scaling_;
   bool conjugate_;
+  HubPlan<I> hubs_;  // before plan_, which has its arrays
   RowPlan<I, O> plan_;
-  HubPlan<I> hubs_;
   size_t shared_bytes_ = 0;
   int resident_ = 0;
   int entries_a_lane_;

@@ -1,6 +1,7 @@
 // Numbers that suit a GPU, apart from the algorithms; found on an H200 (docs/ops/spmv.md).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,6 +45,9 @@ constexpr int shape_of_patterns(double mean) {
 // Even rows whose products are staged: their mean length, and the longest against it.
 inline constexpr double staged_from_mean = 12, staged_to_mean = 128, staged_unevenness = 1.25;
 
+// Rows from which each thread puts several into bins.
+inline constexpr int64_t sorted_in_turns = int64_t{1} << 19;
+
 // Row bins: lanes such that each has about so many entries.
 inline constexpr int entries_a_lane = 4;
 /// The same where entries are scattered: even rows of some length go better with more lanes.
@@ -71,11 +75,14 @@ inline constexpr int64_t turn_result_from = 32;
 // Many vectors transposed by gathering: shared memory of a block.
 inline constexpr size_t gather_shared_bytes = size_t{48} << 10;
 
-// Transposed: columns whose sums blocks keep in shared memory, the share of the entries that these must hold, how
-// uneven rows are before the plan looks for such columns, and how many entries it looks at.
+// Transposed: columns whose sums blocks keep in shared memory, the share of the entries that these must hold, and how
+// uneven rows are before the plan looks for such columns.
 inline constexpr int32_t hub_capacity = 10752;
-inline constexpr int64_t hub_sample = int64_t{1} << 19;
 inline constexpr double hub_share = 0.2;
 inline constexpr int64_t hubs_from_factor = 8;
+/// The plan looks at one run of entries in so many: 1/32 of the entries, at least 2^16 of them and at most 2^19.
+constexpr int64_t hub_sample_every(int64_t nnz) {
+  return std::max({int64_t{1}, nnz >> 19, std::min(int64_t{32}, nnz >> 16)});
+}
 
 }  // namespace kkc::spmv::gpu_tuning
