@@ -77,6 +77,8 @@ class TransposeScatterKernel final : public Kernel {
               hubs_.other_bytes()),
         entries_a_lane_(gpu_tuning::scattered_entries_a_lane(mean_row(desc), irregular(desc))) {
     hubs_.find(desc, queue, plan_.zeros(), plan_.others());
+    if (hubs_.other_bytes() > 0 && hubs_.hubs().count == 0)  // a plan without their room
+      plan_ = {desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true};
     if (hubs_.hubs().count > 0) {
       shared_bytes_ = static_cast<size_t>(hubs_.hubs().count) * sizeof(T);
       resident_ = gpu::prepare<Gathering>(queue, shared_bytes_).blocks_per_sm * queue.concurrency();
