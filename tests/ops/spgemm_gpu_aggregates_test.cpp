@@ -102,17 +102,26 @@ struct Operands {
   const char* name;
   bool classes;
 };
-constexpr Operands all_operands[] = {{"cross", true},       {"cross of two unknowns", true},
-                                     {"cube", true},        {"cube of three unknowns", true},
-                                     {"long reach", true},  {"points", true},
-                                     {"many kinds", false}, {"many products", false},
-                                     {"long row", false},   {"mostly empty", true}};
+constexpr Operands all_operands[] = {{"cross", true},
+                                     {"cross of two unknowns", true},
+                                     {"cube", true},
+                                     {"cube in boxes of two", true},
+                                     {"cube of two unknowns", true},
+                                     {"cube of three unknowns", true},
+                                     {"long reach", true},
+                                     {"points", true},
+                                     {"many kinds", false},
+                                     {"many products", false},
+                                     {"long row", false},
+                                     {"mostly empty", true}};
 
 template <class T>
 std::pair<HostCsr<T>, HostCsr<T>> operands_of(Random& random, const std::string& name) {
   if (name == "cross") return {grid_of<T>(random, 15, 1, 1, false), boxes_of<T>(random, 15, 1, 3)};
   if (name == "cross of two unknowns") return {grid_of<T>(random, 15, 2, 1, false), boxes_of<T>(random, 15, 2, 3)};
   if (name == "cube") return {grid_of<T>(random, 13, 1, 1, true), boxes_of<T>(random, 13, 1, 3)};
+  if (name == "cube in boxes of two") return {grid_of<T>(random, 12, 1, 1, true), boxes_of<T>(random, 12, 1, 2)};
+  if (name == "cube of two unknowns") return {grid_of<T>(random, 10, 2, 1, true), boxes_of<T>(random, 10, 2, 3)};
   if (name == "cube of three unknowns") return {grid_of<T>(random, 10, 3, 1, true), boxes_of<T>(random, 10, 3, 3)};
   if (name == "long reach") return {grid_of<T>(random, 14, 1, 2, true), boxes_of<T>(random, 14, 1, 3)};
   if (name == "points") return {grid_of<T>(random, 12, 1, 1, true), boxes_of<T>(random, 12, 1, 1)};

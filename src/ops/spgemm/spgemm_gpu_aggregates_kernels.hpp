@@ -4,6 +4,7 @@
 // keeps the products of each entry of C. Each sum has one thread and a fixed order.
 #pragma once
 
+#include "device/gpu_bulk.hpp"
 #include "spgemm_gpu_numeric_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -13,8 +14,6 @@ struct alignas(8) ClassEntry {
   int32_t distance;
   uint32_t place;
 };
-inline constexpr int32_t longest_short_row = 32;    // for a thread
-inline constexpr uint32_t last_product = 1u << 31;  // in ClassEntry::place: of its entry of C
 
 /// Where a class's row has its diagonal entry: in A's row, and in C's (the entry to which it adds).
 struct alignas(8) ClassDiagonal {
@@ -28,111 +27,181 @@ struct AsMultiplied {
   static constexpr bool scales = false;
 };
 
-/// Classes' entries lie this far apart: whole lines for a warp that runs along a long row.
+/// Classes' entries lie this far apart: whole lines for a warp that runs along a long row, eight for a thread.
 __host__ __device__ constexpr int64_t class_pitch(int32_t longest) {
-  return longest <= longest_short_row ? longest : (longest + 31) / 32 * 32;
+  const int32_t unit = longest <= 32 ? 8 : 32;
+  return (longest + unit - 1) / unit * unit;
 }
+inline constexpr int32_t entries_ahead = 8;  // that are read behind the last class's
 
-/// A thread a row, for short rows: a warp's rows of A come to shared memory as they lie, the sums leave from there.
-template <class T, class Scale>
-struct AggregateShortRows {
+/// How a class's row is walked: along the entries of a class that leads, see DescribeClasses.
+struct alignas(16) ClassWalk {
+  int32_t first, shift;  // of the leader's entries; to its distances
+  ClassDiagonal diagonal;
+};
+/// The entries of C that two sums belong to; the same twice where there is but one.
+struct alignas(2) WalkEnds {
+  uint8_t low, high;
+};
+/// A bit for each of 32 products: it belongs to the higher sum; it is the last of the leader's entry of C.
+struct alignas(8) WalkBits {
+  uint32_t high, last;
+};
+inline constexpr int32_t longest_walked_row = 96;
+__host__ __device__ constexpr int32_t words_of_walk(int32_t longest) { return (longest + 31) / 32; }
+
+/// A thread a row: a warp's rows of A come to shared memory as they lie, the sums leave from there. The lanes walk
+/// along the entries of A in one order, though rows of neighbouring classes sum them differently: each has two sums at
+/// once. Rows of even lengths are spread over the banks by gaps; odd ones are as they lie, where gaps would bring them
+/// together again, so that the device may copy them in bulk.
+template <class T, class Scale, bool gaps, int batch>
+struct AggregateWalks {
   static constexpr int threads = 128;
+  static constexpr bool bulk = gpu::has_bulk_copies && !gaps;
   Offsets offsets;  // of A
   const T *a, *b;
   Values<T> C;
   const uint16_t* classes;
   const ClassEntry* entries;  // of each class, in the order of C's columns; place: in A's row
-  const ClassDiagonal* diagonals;
+  const ClassWalk* walks;     // of each class
+  const WalkBits* bits;       // of each class
+  const WalkEnds* ends;       // of each class: where the leader's entries of C end
   int64_t rows;
   int32_t longest, longest_c;  // rows of A and C
-  int32_t gap_log2;            // of shared memory, see gap_log2_for
   Scale scale;
 
-  /// Rows of even lengths are spread over the banks by leaving out one element in 17; odd ones are as they lie, where
-  /// gaps would bring them together again.
-  static int32_t gap_log2_for(int32_t longest) { return longest % 2 == 0 ? 4 : 31; }
-  __host__ __device__ static int32_t spread(int32_t element, int32_t gap_log2) {
-    return element + (element >> gap_log2);
+  struct alignas(16) Two {
+    ClassEntry e[2];
+  };
+  static constexpr int line = sizeof(T) < 16 ? 16 / sizeof(T) : 1;  // elements that a bulk copy keeps together
+  static_assert(batch <= entries_ahead);
+
+  /// Small where rows are copied in bulk: shared memory is free again only when all warps of a block have ended.
+  static int block_for(int32_t longest) {
+    if (gaps) return threads;
+    return longest <= 32 && gpu::device != Device::hip ? 32 : 64;
+  }
+  /// One element in 17 is left out.
+  __host__ __device__ static int32_t spread(int32_t element) { return gaps ? element + (element >> 4) : element; }
+  __host__ __device__ static int32_t room_of(int32_t longest) {
+    return (spread(32 * longest) + 2 * line) / line * line;
+  }
+  __host__ __device__ static int32_t room_of_sums(int32_t longest_c) {
+    return (32 * longest_c + line - 1) / line * line;
   }
   static size_t shared_bytes(int block, int32_t longest, int32_t longest_c) {
-    const int32_t staged = spread(32 * longest, gap_log2_for(longest)) + 1;
-    return static_cast<size_t>(block / 32) * static_cast<size_t>(staged + 32 * longest_c) * sizeof(T);
+    return static_cast<size_t>(block / 32) * static_cast<size_t>(room_of(longest) + room_of_sums(longest_c)) *
+           sizeof(T);
   }
 
   __device__ void operator()() const {
     extern __shared__ char shared[];
+    [[maybe_unused]] __shared__ gpu::BulkCopy copies[threads / 32];
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-    const int32_t room = spread(32 * longest, gap_log2) + 1;
-    T* const staged = reinterpret_cast<T*>(shared) + warp * (room + 32 * longest_c);
+    const int32_t room = room_of(longest);
+    T* staged = reinterpret_cast<T*>(shared) + warp * (room + room_of_sums(longest_c));
     T* const sums = staged + room;
     const int64_t first = static_cast<int64_t>(blockIdx.x) * blockDim.x + warp * 32, i = first + lane;
     if (first >= rows) return;
     const int64_t row = i < rows ? i : rows, next = i < rows ? i + 1 : rows;
     const int64_t begin = offsets.at(row), end = offsets.at(next);
     const int64_t begin_c = C.offsets.at(row), end_c = C.offsets.at(next);
+    const int32_t of = i < rows ? classes[i] : 0;
     const int64_t from = gpu::shuffle_from(begin, 0, 32), from_c = gpu::shuffle_from(begin_c, 0, 32);
     const auto total = static_cast<int32_t>(gpu::shuffle_from(end, 31, 32) - from),
                total_c = static_cast<int32_t>(gpu::shuffle_from(end_c, 31, 32) - from_c);
     const Coefficients<T> c(C);
     if (c.live()) {
-      const int32_t of = i < rows ? classes[i] : 0;
-      constexpr int batch = sizeof(T) <= 8 ? 8 : 4;
-      for (int32_t e = lane; e < total; e += 32 * batch) {
-        T x[batch];
-#pragma unroll
-        for (int u = 0; u < batch; ++u)
-          if (e + u * 32 < total) x[u] = gpu::load_once(a + from + e + u * 32);
-#pragma unroll
-        for (int u = 0; u < batch; ++u)
-          if (e + u * 32 < total) staged[spread(e + u * 32, gap_log2)] = x[u];
+      if constexpr (bulk) {
+        staged += static_cast<int32_t>(reinterpret_cast<uintptr_t>(a + from) / sizeof(T) % line);
+        copies[warp].begin(staged, a + from, total, lane);
+      } else {
+        stage(staged, from, total, lane);
       }
+      const auto length = static_cast<int32_t>(end - begin);
+      ClassWalk walk{};
+      if (length > 0) walk = walks[of];
+      if constexpr (bulk) copies[warp].wait();
       gpu::sync32();
-      if (end > begin)
-        multiply(i, of, staged, static_cast<int32_t>(begin - from), static_cast<int32_t>(end - begin),
-                 sums + (begin_c - from_c));
+      if (length > 0)
+        multiply(i, of, walk, staged, static_cast<int32_t>(begin - from), length, sums + (begin_c - from_c));
       gpu::sync32();
     }
     for (int32_t e = lane; e < total_c; e += 32) c.finish(C.data[from_c + e], c.live() ? sums[e] : T{});
   }
 
-  __device__ void multiply(int64_t i, int32_t of, const T* staged, int32_t at, int32_t length, T* out) const {
-    constexpr int batch = 4;
-    const ClassEntry* const entry = entries + of * class_pitch(longest);
-    [[maybe_unused]] T factor{}, own{};
-    [[maybe_unused]] T* diagonal = nullptr;
-    if constexpr (Scale::scales) {
-      const ClassDiagonal d = diagonals[of];
-      factor = scale.of(i, staged[spread(at + d.place, gap_log2)], true);
-      own = b[i];
-      diagonal = out + d.entry;
+  __device__ void stage(T* staged, int64_t from, int32_t total, int lane) const {
+    constexpr int at_once = sizeof(T) <= 8 ? 8 : 4;
+    for (int32_t e = lane; e < total; e += 32 * at_once) {
+      T x[at_once];
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (e + u * 32 < total) x[u] = gpu::load_once(a + from + e + u * 32);
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (e + u * 32 < total) staged[spread(e + u * 32)] = x[u];
     }
-    T sum{};
+  }
+
+  /// The entries of a class are as many as batches take: those too many are added to a sum that is not written.
+  __device__ void multiply(int64_t i, int32_t of, const ClassWalk& walk, const T* staged, int32_t at, int32_t length,
+                           T* out) const {
+    const Two* two = reinterpret_cast<const Two*>(entries + walk.first);
+    const int32_t from = static_cast<int32_t>(i) + walk.shift;
+    const WalkBits* word = bits + of * words_of_walk(longest);
+    const WalkEnds* end = ends + of * longest;
+    [[maybe_unused]] T factor{}, own{};
+    if constexpr (Scale::scales) {
+      factor = scale.of(i, staged[spread(at + walk.diagonal.place)], true);
+      own = b[i];
+    }
+    T low{}, high{};
+    WalkBits now{};
+    WalkEnds to = *end;
+    Two e[batch / 2];
+#pragma unroll
+    for (int u = 0; u < batch / 2; ++u) e[u] = two[u];
     for (int32_t p = 0; p < length; p += batch) {
-      ClassEntry e[batch];
+      if ((p & 31) == 0) now = *word++;
       T x[batch], y[batch];
 #pragma unroll
-      for (int u = 0; u < batch; ++u)
-        if (p + u < length) e[u] = entry[p + u];
+      for (int u = 0; u < batch; ++u) {
+        y[u] = b[from + e[u / 2].e[u % 2].distance];
+        x[u] = staged[spread(at + static_cast<int32_t>(e[u / 2].e[u % 2].place))];
+      }
+      two += batch / 2;
 #pragma unroll
-      for (int u = 0; u < batch; ++u)
-        if (p + u < length) {
-          y[u] = b[i + e[u].distance];
-          x[u] = staged[spread(at + static_cast<int32_t>(e[u].place & ~last_product), gap_log2)];
-        }
+      for (int u = 0; u < batch / 2; ++u) e[u] = two[u];
+      if ((now.last & ((1u << batch) - 1)) == 0) {
 #pragma unroll
-      for (int u = 0; u < batch; ++u)
-        if (p + u < length) {
-          sum = gpu::multiply_add(x[u], y[u], sum);
-          if ((e[u].place & last_product) != 0) {
-            if constexpr (Scale::scales) {
-              sum = gpu::multiply(factor, sum);
-              if (out == diagonal) sum = gpu::add(own, sum);
-            }
-            *out++ = sum;
-            sum = T{};
+        for (int u = 0; u < batch; ++u) add_product((now.high >> u & 1u) != 0, x[u], y[u], low, high);
+      } else {
+#pragma unroll
+        for (int u = 0; u < batch; ++u) {
+          add_product((now.high >> u & 1u) != 0, x[u], y[u], low, high);
+          if ((now.last >> u & 1u) == 0) continue;
+          if constexpr (Scale::scales) {
+            low = gpu::multiply(factor, low);
+            if (to.low == walk.diagonal.entry) low = gpu::add(own, low);
+            high = gpu::multiply(factor, high);
+            if (to.high == walk.diagonal.entry) high = gpu::add(own, high);
           }
+          out[to.low] = low;
+          if (to.high != to.low) out[to.high] = high;
+          low = high = T{};
+          to = *++end;
         }
+      }
+      now.high >>= batch;
+      now.last >>= batch;
     }
+  }
+
+  __device__ static void add_product(bool is_high, const T& x, const T& y, T& low, T& high) {
+    if (is_high)
+      high = gpu::multiply_add(x, y, high);
+    else
+      low = gpu::multiply_add(x, y, low);
   }
 };
 

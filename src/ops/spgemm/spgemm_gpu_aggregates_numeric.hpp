@@ -44,13 +44,26 @@ class AggregateProduct {
     const auto* const classes = found_.class_of.template as<uint16_t>();
     const auto* const of_classes = found_.entries.template as<ClassEntry>();
     const auto* const diagonals = found_.diagonals.template as<ClassDiagonal>();
-    if (longest <= longest_short_row) {
-      using F = AggregateShortRows<T, Scale>;
-      const auto bytes = [&](int block) { return F::shared_bytes(block, longest, longest_c); };
-      const int block = block_of(F::threads, bytes);
-      go(F{offsets_of(A), a, b, C, classes, of_classes, diagonals, rows, longest, longest_c, F::gap_log2_for(longest),
-           scale},
-         blocks(rows, block), block, bytes(block));
+    if (found_.walked) {
+      const auto walk = [&]<bool gaps, int batch>() {
+        using F = AggregateWalks<T, Scale, gaps, batch>;
+        const auto bytes = [&](int block) { return F::shared_bytes(block, longest, longest_c); };
+        const int block = block_of(F::block_for(longest), bytes);
+        go(F{offsets_of(A), a, b, C, classes, of_classes, found_.walks.template as<ClassWalk>(),
+             found_.bits.template as<WalkBits>(), found_.walk_ends.template as<WalkEnds>(), rows, longest, longest_c,
+             scale},
+           blocks(rows, block), block, bytes(block));
+      };
+      const auto walk_in_batches = [&]<bool gaps>() {
+        if (longest <= 32)
+          walk.template operator()<gaps, 4>();
+        else
+          walk.template operator()<gaps, entries_ahead>();
+      };
+      if (longest % 2 == 0)
+        walk_in_batches.template operator()<true>();
+      else
+        walk_in_batches.template operator()<false>();
       return;
     }
     using F = AggregateLongRows<T, Scale>;

@@ -4,7 +4,7 @@
 
 #include "device/gpu_sort.hpp"
 #include "ops/spgemm/spgemm.hpp"
-#include "spgemm_gpu_aggregates_plan_kernels.hpp"
+#include "spgemm_gpu_aggregates_describe.hpp"
 #include "spgemm_gpu_symbolic.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -15,7 +15,8 @@ struct AggregatePattern {
   bool missing = false, repeated = false;  // rows of A without and with several diagonal entries
   // Classes of rows.
   int32_t classes = 0, lanes_log2 = 0;
-  Buffer class_of, entries, diagonals, ends, shares;
+  bool walked = false;  // a thread a row: AggregateWalks
+  Buffer class_of, entries, diagonals, walks, bits, walk_ends, ends, shares;
   // Without classes: the products of each entry.
   Buffer order, starts, row_of, diagonal, many;
   int64_t many_count = 0;
@@ -25,8 +26,8 @@ struct AggregatePattern {
   }
   int64_t bytes() const {
     size_t sum = 0;
-    for (const Buffer* b :
-         {&class_of, &entries, &diagonals, &ends, &shares, &order, &starts, &row_of, &diagonal, &many})
+    for (const Buffer* b : {&class_of, &entries, &diagonals, &walks, &bits, &walk_ends, &ends, &shares, &order, &starts,
+                            &row_of, &diagonal, &many})
       sum += b->bytes();
     return static_cast<int64_t>(sum);
   }
@@ -42,6 +43,13 @@ inline std::string not_single_entries(const Desc& desc) {
   if (desc.max_workspace >= 0 && desc.A.nnz * 12 + desc.A.rows * 4 > desc.max_workspace)
     return cat("may keep ", desc.A.nnz * 12 + desc.A.rows * 4, " bytes, more than max_workspace");
   return "";
+}
+
+/// Rows that a thread walks: eight warps' rows fit shared memory, or there are at most 32 entries.
+inline int32_t longest_walked(const Queue& queue, size_t element) {
+  const size_t rows = 8 * 32, room = shared_room(queue) / 4 * 3;
+  const auto most = static_cast<int32_t>(room / rows / element);
+  return std::clamp(most, 32, longest_walked_row);
 }
 
 template <class I>
@@ -121,7 +129,7 @@ class AggregateSymbolic {
     clear(queue_, state_);
     if (longest > longest_aggregate_row || rows() < 2 * rows_of_aggregate_class) return false;
     int lanes = 0;
-    if (longest > longest_short_row)
+    if (longest > 32)
       while ((32 >> lanes) > 1 && (32 >> lanes) * longest > staged_entries) ++lanes;
     const Buffer words = array<unsigned long long>(aggregate_places);
     clear(queue_, words);
@@ -138,12 +146,16 @@ class AggregateSymbolic {
         std::min(gpu::blocks_for(rows() << lanes, Classify::threads), static_cast<unsigned>(16 * queue_.concurrency()));
     launch_blocks(queue_, blocks, classify, staged);
 
-    const bool longer = longest > longest_short_row;
+    found_.walked = longest <= longest_walked(queue_, size_of(desc_.scalar()));
     const Buffer counts = array<int32_t>(aggregate_places), columns = array<int32_t>(aggregate_places * longest),
                  columns_at = array<int64_t>(aggregate_places);
-    found_.entries = array<ClassEntry>(aggregate_places * class_pitch(longest));
+    found_.entries = array<ClassEntry>(aggregate_places * class_pitch(longest) + entries_ahead);
     found_.diagonals = array<ClassDiagonal>(aggregate_places);
-    if (longer) {
+    if (found_.walked) {
+      found_.walks = array<ClassWalk>(aggregate_places);
+      found_.bits = array<WalkBits>(int64_t{aggregate_places} * words_of_walk(longest));
+      found_.walk_ends = array<WalkEnds>(int64_t{aggregate_places} * longest + 1);
+    } else {
       found_.ends = array<uint32_t>((int64_t{aggregate_places} << lanes) * ((longest + 31) / 32));
       found_.shares = array<ClassShare>(int64_t{aggregate_places} << lanes);
     }
@@ -151,11 +163,15 @@ class AggregateSymbolic {
         A_,
         B_,
         table,
+        found_.class_of.template as<uint16_t>(),
         longest,
         lanes,
+        found_.walked,
         {counts.as<int32_t>(), columns.as<int32_t>(), columns_at.as<int64_t>(),
-         found_.entries.template as<ClassEntry>(), found_.ends.template as<uint32_t>(),
-         found_.shares.template as<ClassShare>(), found_.diagonals.template as<ClassDiagonal>()}};
+         found_.entries.template as<ClassEntry>(), found_.diagonals.template as<ClassDiagonal>(),
+         found_.walks.template as<ClassWalk>(), found_.bits.template as<WalkBits>(),
+         found_.walk_ends.template as<WalkEnds>(), found_.ends.template as<uint32_t>(),
+         found_.shares.template as<ClassShare>()}};
     launch_blocks(queue_, aggregate_places, describe, describe.shared_bytes());
     with_offsets([&]<class O>(O* offsets) {
       scan<O>(ClassLengths<O>{found_.class_of.template as<uint16_t>(), counts.as<int32_t>()},
@@ -163,7 +179,8 @@ class AggregateSymbolic {
     });
     const auto s = read_back<AggregateState>(queue_, state());
     if (s.failed != 0) {
-      for (Buffer* b : {&found_.class_of, &found_.entries, &found_.diagonals, &found_.ends, &found_.shares})
+      for (Buffer* b : {&found_.class_of, &found_.entries, &found_.diagonals, &found_.walks, &found_.bits,
+                        &found_.walk_ends, &found_.ends, &found_.shares})
         *b = Buffer();
       return false;
     }
