@@ -152,17 +152,15 @@ struct CheckColumns {
       const U column = static_cast<U>(index) - static_cast<U>(base);
       return static_cast<uint64_t>(column) >= static_cast<uint64_t>(cols);
     };
-    int64_t p = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    for (; p + (batch - 1) * stride < nnz; p += batch * stride) {
+    for (int64_t p = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; p < nnz; p += batch * stride) {
       I index[batch];
 #pragma unroll
-      for (int u = 0; u < batch; ++u) index[u] = indices[p + u * stride];
+      for (int u = 0; u < batch; ++u) index[u] = p + u * stride < nnz ? indices[p + u * stride] : static_cast<I>(base);
 #pragma unroll
       for (int u = 0; u < batch; ++u)
-        if (bad(index[u])) atomicMin(&counts->first_bad_entry, static_cast<unsigned long long>(p + u * stride));
+        if (bad(index[u]) && p + u * stride < nnz)
+          atomicMin(&counts->first_bad_entry, static_cast<unsigned long long>(p + u * stride));
     }
-    for (; p < nnz; p += stride)
-      if (bad(indices[p])) atomicMin(&counts->first_bad_entry, static_cast<unsigned long long>(p));
   }
 };
 

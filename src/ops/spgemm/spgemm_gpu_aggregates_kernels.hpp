@@ -32,7 +32,7 @@ __host__ __device__ constexpr int64_t class_pitch(int32_t longest) {
   const int32_t unit = longest <= 32 ? 8 : 32;
   return (longest + unit - 1) / unit * unit;
 }
-inline constexpr int32_t entries_ahead = 8;  // that are read behind the last class's
+inline constexpr int32_t entries_ahead = 16;  // that are read behind the last class's
 
 /// How a class's row is walked: along the entries of a class that leads, see DescribeClasses.
 struct alignas(16) ClassWalk {
