@@ -109,7 +109,7 @@ struct SampleGrid {
   __device__ void look() const {
     __shared__ uint32_t linked[words];
     __shared__ int line, lines;
-    __shared__ long long by_line, by_plane;
+    __shared__ unsigned long long by_line, by_plane;
     __shared__ bool uneven;
     const int seen = static_cast<int>(min(rows, int64_t{sample})), thread = static_cast<int>(threadIdx.x);
     constexpr int none = INT32_MAX;
@@ -152,7 +152,9 @@ struct SampleGrid {
     // Rows of a line in the middle: their neighbours are all there.
     const I middle = all / lie.plane / 2 * lie.plane + lie.plane / length / 2 * length,
             end = middle + min(min(length, static_cast<I>(4 * threads)), static_cast<I>(all - middle));
-    const auto above = [](int64_t a, int64_t b) { return a <= 0 ? 0ll : static_cast<long long>((a + b - 1) / b); };
+    const auto above = [](int64_t a, int64_t b) {
+      return a <= 0 ? 0ull : static_cast<unsigned long long>((a + b - 1) / b);
+    };
     for (I q = middle + thread; q < end; q += threads) {
       const auto here = lie.place_of(q);
       each(q, [&](I needed) {
@@ -168,7 +170,7 @@ struct SampleGrid {
         const auto there = lie.place_near(here, needed);
         if (there.plane < here.plane)
           atomicMax(&by_plane, above(1 + there.in_line / unit - here.in_line / unit +
-                                         by_line * (static_cast<int64_t>(there.line) - here.line),
+                                         static_cast<int64_t>(by_line) * (there.line - here.line),
                                      here.plane - there.plane));
       });
     }
@@ -176,8 +178,8 @@ struct SampleGrid {
     const double highest = static_cast<double>(length) + static_cast<double>(by_line) * static_cast<double>(count) +
                            static_cast<double>(by_plane) * static_cast<double>(all / lie.plane + 1);
     if (thread != 0 || highest > most_steps) return;
-    found.by_line = by_line;
-    found.by_plane = by_plane;
+    found.by_line = static_cast<int64_t>(by_line);
+    found.by_plane = static_cast<int64_t>(by_plane);
     *grid = found;
   }
 };
