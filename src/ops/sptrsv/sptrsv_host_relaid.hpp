@@ -2,7 +2,8 @@
 // reordering for locality of Böhnlein, Papp, Steiner, Yzelman, arXiv 2503.05408, without a permutation of the
 // unknowns), in blocks that threads solve level by level, or rows that they take in turn
 // (ops/levels/levels_host_blocks.hpp). Columns at the same distances in neighbouring rows are held once, as diagonals
-// are in DIA, and such rows are computed by vectors. The same bits run to run with one number of threads.
+// are in DIA, and such rows are computed by vectors; rows of one point's unknowns share a list of columns. The same
+// bits run to run with one number of threads.
 #pragma once
 
 #include "ops/levels/levels_host_runner.hpp"
@@ -18,6 +19,7 @@ class RelaidKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   using Rows = typename Triangle::Rows;
   static constexpr int64_t block_work = 15;  // its rows lie behind the last one's
+  static constexpr int64_t most_sharing = 63;
 
  public:
   RelaidKernel(const Desc& desc, Queue& queue)
@@ -32,10 +34,12 @@ class RelaidKernel final : public Kernel {
         streams_(static_cast<size_t>(schedule_.threads)) {
     const Rows rows(triangle_, desc.A);
     far_apart_ = columns_far_apart(desc.A);
-    in_place_ = !far_apart_ && schedule_.steps_in_turn == 0 && schedule_.blocks * 8 <= n_;
+    shared_ = points_share_columns(rows);
+    in_place_ = !far_apart_ && !shared_ && schedule_.steps_in_turn == 0 && schedule_.blocks * 8 <= n_;
     host_parts_checked<Dev>(queue, schedule_.threads, [&](int64_t thread) {
       Stream& stream = streams_[static_cast<size_t>(thread)];
       int64_t indices = 0, values = 0;
+      std::vector<uint8_t> shares;
       const int64_t turn = schedule_.steps_in_turn;
       for (int64_t step = thread * turn; turn > 0 && step < n_; step += schedule_.threads * turn)
         stream.pieces.push_back({step, static_cast<int32_t>(std::min(turn, n_ - step)), -1, 0});
@@ -45,11 +49,12 @@ class RelaidKernel final : public Kernel {
           cut(rows, share.blocks[static_cast<size_t>(at)], share.begin(phase) == at, stream.pieces);
         stream.ends.push_back(static_cast<int64_t>(stream.pieces.size()));
       }
-      for (const Piece& piece : stream.pieces) count(rows, piece, indices, values);
+      for (const Piece& piece : stream.pieces) count(rows, piece, shares, indices, values);
       stream.indices = Buffer(desc.memory, Space::host, static_cast<size_t>(indices + entries_ahead + 1) * sizeof(I));
       stream.values = Buffer(desc.memory, Space::host, static_cast<size_t>(values) * sizeof(S));
       I* index = stream.indices.template as<I>();
-      for (const Piece& piece : stream.pieces) write_columns(rows, piece, index);
+      const uint8_t* share = shares.data();
+      for (const Piece& piece : stream.pieces) write_columns(rows, piece, share, index);
       std::fill(index, index + entries_ahead + 1, I{0});
     });
   }
@@ -92,7 +97,7 @@ class RelaidKernel final : public Kernel {
       if (in_place_)
         solve(queue, PlaceColumns<I, Rows>(Rows(triangle_, args.A)), alpha, from, some);
       else
-        solve(queue, StreamColumns<I>(), alpha, from, some);
+        solve(queue, StreamColumns<I>{shared_}, alpha, from, some);
     }
   }
 
@@ -131,6 +136,28 @@ class RelaidKernel final : public Kernel {
     return jumps * 10 > samples * 6;
   }
 
+  /// How many steps from `step` on, before `end`, need what the one before them needs and that one itself.
+  int64_t rows_sharing(const Rows& rows, int64_t step, int64_t end) const {
+    int64_t row = row_of(step), length = rows.end(row) - rows.begin(row), more = 0;
+    for (; more < most_sharing && step + more + 1 < end; ++more, ++length) {
+      const int64_t next = row_of(step + more + 1), begin = rows.begin(next);
+      if (rows.end(next) - begin != length + 1 || rows.column(ascending_ ? begin + length : begin) != row) break;
+      if (rows.same_columns(begin + (ascending_ ? 0 : 1), rows.begin(row), length) != length) break;
+      row = next;
+    }
+    return more;
+  }
+
+  /// By a sample: whether at least a third of the steps share their columns with the one after them.
+  bool points_share_columns(const Rows& rows) const {
+    constexpr int64_t places = 128, steps = 12;
+    int64_t looked = 0, sharing = 0;
+    for (int64_t place = 0; place < places; ++place)
+      for (int64_t step = place * (n_ / places), end = std::min(n_, step + steps); step < end; ++step, ++looked)
+        sharing += rows_sharing(rows, step, std::min(n_, step + 2));
+    return sharing * 3 >= looked && sharing > 0;
+  }
+
   int64_t row_of(int64_t step) const { return ascending_ ? step : n_ - 1 - step; }
 
   /// The k-th entry of a row of `length`, nearest last: the unknown of the step before is needed last.
@@ -165,26 +192,39 @@ class RelaidKernel final : public Kernel {
     }
   }
 
-  void count(const Rows& rows, const Piece& piece, int64_t& indices, int64_t& values) const {
+  /// shares: gets rows_sharing of each group of a piece's rows.
+  void count(const Rows& rows, const Piece& piece, std::vector<uint8_t>& shares, int64_t& indices,
+             int64_t& values) const {
     const int64_t diagonals = unit_ ? 0 : 1;
     if (piece.length >= 0) {
       indices += piece.length;
       values += (piece.rows + lanes - 1) / lanes * lanes * (piece.length + diagonals);
       return;
     }
-    for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
+    const int64_t end = piece.first + piece.rows;
+    for (int64_t step = piece.first; step < end;) {
+      const int64_t more = shared_ ? rows_sharing(rows, step, end) : 0;
       const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
-      indices += in_place_ ? 0 : length + 1;
-      values += length + diagonals;
+      if (shared_) shares.push_back(static_cast<uint8_t>(more));
+      if (!in_place_) indices += length + more + (shared_ ? 2 : 1);
+      values += (more + 1) * (length + diagonals) + more * (more + 1) / 2;
+      step += more + 1;
     }
   }
 
-  void write_columns(const Rows& rows, const Piece& piece, I*& index) const {
+  void write_columns(const Rows& rows, const Piece& piece, const uint8_t*& share, I*& index) const {
     const bool run = piece.length >= 0;
     if (!run && in_place_) return;
-    for (int64_t step = piece.first; step < piece.first + (run ? 1 : piece.rows); ++step) {
+    for (int64_t step = piece.first, end = run ? step + 1 : step + piece.rows; step < end; ++step) {
+      if (!run && shared_) {
+        const int64_t more = *share++;
+        *index++ = static_cast<I>(more);
+        step += more;  // the last row's columns are all of them
+        const int64_t last = row_of(step);
+        *index++ = static_cast<I>(rows.end(last) - rows.begin(last) - more);
+      }
       const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
-      if (!run) *index++ = static_cast<I>(length);
+      if (!run && !shared_) *index++ = static_cast<I>(length);
       for (int64_t k = 0; k < length; ++k)
         *index++ = static_cast<I>(rows.column(entry(rows, row, length, k)) - (run ? row : 0));
     }
@@ -281,6 +321,7 @@ class RelaidKernel final : public Kernel {
   int64_t n_;
   bool ascending_, unit_, conjugate_, far_apart_ = false;
   bool in_place_ = false;  // columns of rows outside runs are read from the caller's matrix, not kept
+  bool shared_ = false;    // neighbouring rows outside runs have their columns in one place
   Triangle triangle_;
   levels::BlockSchedule schedule_;
   levels::BlockRunner runner_;

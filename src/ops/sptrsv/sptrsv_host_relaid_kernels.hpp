@@ -37,23 +37,26 @@ struct Cursor {
   const S* value;
 };
 
-/// Columns of a row, nearest last: of entry k, first[way * k] - base.
+/// Columns of a row, nearest last: of entry k, first[way * k] - base. Each of the `more` rows that are solved after it
+/// has those of the one before it and then that one itself, which follow there.
 template <class I>
 struct RowColumns {
   const I* first;
-  int64_t length;
+  int64_t length, more;
 };
 
-/// From the stream, which holds their number and then them.
+/// From the stream, which holds their number and then them; where columns are shared, `more` comes first.
 template <class I>
 struct StreamColumns {
   static constexpr bool in_place = false;
   static constexpr int64_t base = 0;
+  bool shared;
   template <class S>
-  [[gnu::always_inline]] RowColumns<I> row(int64_t, bool, Cursor<S, I>& at) const {
+  [[gnu::always_inline]] RowColumns<I> rows_from(int64_t, bool, Cursor<S, I>& at) const {
+    const int64_t more = shared ? static_cast<int64_t>(*at.index++) : 0;
     const auto length = static_cast<int64_t>(*at.index++);
-    const RowColumns<I> columns{at.index, length};
-    at.index += length;
+    const RowColumns<I> columns{at.index, length, more};
+    at.index += length + more;
     return columns;
   }
 };
@@ -66,14 +69,14 @@ struct PlaceColumns {
   int64_t base;
   explicit PlaceColumns(const Rows& of) : rows(of), base(of.base()) {}
   template <class S>
-  [[gnu::always_inline]] RowColumns<I> row(int64_t row, bool ascending, Cursor<S, I>&) const {
+  [[gnu::always_inline]] RowColumns<I> rows_from(int64_t row, bool ascending, Cursor<S, I>&) const {
     constexpr int64_t bytes_ahead = 1024;
     const int64_t begin = rows.begin(row), end = rows.end(row);
     const I* first = rows.indices() + (ascending ? begin : end - 1);
     const auto* ahead = reinterpret_cast<const char*>(first);
     for (int64_t byte = 0; byte < (end - begin) * static_cast<int64_t>(sizeof(I)); byte += 64)
       __builtin_prefetch(ascending ? ahead + bytes_ahead + byte : ahead - bytes_ahead - byte);
-    return {first, end - begin};
+    return {first, end - begin, 0};
   }
 };
 
@@ -136,39 +139,41 @@ struct OneVector {
 
   template <bool Ahead, class Turn>
   void rows(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
-    for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
-      const int64_t row = Ascending ? step : n - 1 - step;
-      const auto [first, length] = columns.row(row, Ascending, at);
-      constexpr int64_t way = Columns::in_place && !Ascending ? -1 : 1;
+    constexpr int64_t way = Columns::in_place && !Ascending ? -1 : 1;
+    const S* known = x - columns.base;
+    for (int64_t step = piece.first, end = piece.first + piece.rows; step < end;) {
+      const auto [first, alone, more] = columns.rows_from(Ascending ? step : n - 1 - step, Ascending, at);
       const auto column = [first = first](int64_t k) __attribute__((always_inline)) {
         return static_cast<int64_t>(first[way * k]);
       };
-      const S* known = x - columns.base;
-      S sum = right_side(row, Unit ? S{} : *at.value);
-      const S* values = at.value + (Unit ? 0 : 1);
-      at.value = values + length;
-      // Lengths lie among the columns: their lines are asked for too, and are there.
+      // What is beside the columns is asked for too, and is there.
       if constexpr (Ahead)
-        for (int64_t p = 0; p <= length; ++p) __builtin_prefetch(x + first[p + entries_ahead]);
-      if constexpr (!std::is_same_v<Turn, NoTurn>)
-        turn.need(last_before([&](int64_t k) { return column(k) - columns.base; }, length, piece.first,
-                              [&](int64_t known_row) { return Ascending ? known_row : n - 1 - known_row; }));
-      if (length > 0) {
-        S other{}, third{}, fourth{};
-        int64_t p = 0;
-        for (; p + 5 <= length; p += 4) {
+        for (int64_t p = 0; p <= alone + more; ++p) __builtin_prefetch(x + first[p + entries_ahead]);
+      for (int64_t length = alone; length <= alone + more; ++length, ++step) {
+        const int64_t row = Ascending ? step : n - 1 - step;
+        S sum = right_side(row, Unit ? S{} : *at.value);
+        const S* values = at.value + (Unit ? 0 : 1);
+        at.value = values + length;
+        if constexpr (!std::is_same_v<Turn, NoTurn>)
+          turn.need(last_before([&](int64_t k) { return column(k) - columns.base; }, length, piece.first,
+                                [&](int64_t known_row) { return Ascending ? known_row : n - 1 - known_row; }));
+        if (length > 0) {
+          S other{}, third{}, fourth{};
+          int64_t p = 0;
+          for (; p + 5 <= length; p += 4) {
+            sum = minus_product(sum, values[p], known[column(p)]);
+            other = minus_product(other, values[p + 1], known[column(p + 1)]);
+            third = minus_product(third, values[p + 2], known[column(p + 2)]);
+            fourth = minus_product(fourth, values[p + 3], known[column(p + 3)]);
+          }
+          for (; p + 1 < length; ++p) sum = minus_product(sum, values[p], known[column(p)]);
+          sum = plus(plus(sum, other), plus(third, fourth));
+          // The last one may only just have become known.
           sum = minus_product(sum, values[p], known[column(p)]);
-          other = minus_product(other, values[p + 1], known[column(p + 1)]);
-          third = minus_product(third, values[p + 2], known[column(p + 2)]);
-          fourth = minus_product(fourth, values[p + 3], known[column(p + 3)]);
         }
-        for (; p + 1 < length; ++p) sum = minus_product(sum, values[p], known[column(p)]);
-        sum = plus(plus(sum, other), plus(third, fourth));
-        // The last one may only just have become known.
-        sum = minus_product(sum, values[p], known[column(p)]);
+        x[row] = sum;
+        turn.passed(step + 1);
       }
-      x[row] = sum;
-      turn.passed(step + 1);
     }
   }
 
@@ -234,16 +239,18 @@ struct SeveralVectors {
   template <class Turn>
   void in_turn(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
     const auto step_of = [&](int64_t row) { return ascending ? row : n - 1 - row; };  // and the row of a step
-    for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
-      const int64_t row = step_of(step), way = Columns::in_place && !ascending ? -1 : 1;
-      const auto [first, length] = columns.row(row, ascending, at);
+    const int64_t way = Columns::in_place && !ascending ? -1 : 1;
+    for (int64_t step = piece.first, end = piece.first + piece.rows; step < end;) {
+      const auto [first, alone, more] = columns.rows_from(step_of(step), ascending, at);
       const auto column = [&, first = first](int64_t k) { return static_cast<int64_t>(first[way * k]) - columns.base; };
-      const S* values = at.value + (unit ? 0 : 1);
-      if constexpr (!std::is_same_v<Turn, NoTurn>) turn.need(last_before(column, length, piece.first, step_of));
-      solve(
-          row, unit ? S{} : *at.value, length, [&](int64_t e) { return values[e]; }, column);
-      turn.passed(step + 1);
-      at.value = values + length;
+      for (int64_t length = alone; length <= alone + more; ++length, ++step) {
+        const S* values = at.value + (unit ? 0 : 1);
+        if constexpr (!std::is_same_v<Turn, NoTurn>) turn.need(last_before(column, length, piece.first, step_of));
+        solve(
+            step_of(step), unit ? S{} : *at.value, length, [&](int64_t e) { return values[e]; }, column);
+        turn.passed(step + 1);
+        at.value = values + length;
+      }
     }
   }
 
