@@ -1,5 +1,6 @@
 // gpu_sync_free, matrices much of which lies in long rows: such a row is cut into segments, each summed by a warp of
 // its own as soon as the unknowns it needs are there, and the row adds up its segments' sums, as if they were unknowns.
+// The entries nearest to the diagonal, whose unknowns are solved last, stay the row's own: no warp stands in between.
 // A segment's turn is at the beginning of the level behind that of its last unknown, whatever the level of its row.
 #pragma once
 
@@ -16,12 +17,13 @@ namespace kkc::sptrsv {
 namespace gpu_parts {
 
 namespace segment_tuning {
-inline constexpr int64_t length = 128;    // what a warp of SolveRows has under way at once
+inline constexpr int64_t length = segment_length;
 inline constexpr int64_t long_row = 256;  // rows of more entries are cut
 inline constexpr double share = 0.3;      // of the triangle's entries in such rows, at least
 }  // namespace segment_tuning
 
-/// counts[p]: segments of the row at position p; `entries`: of all rows with segments.
+/// counts[p]: segments of the row at position p, whose last entries are left to it; `entries`: of all rows with
+/// segments.
 template <class T, class I, class O>
 struct CountSegments {
   static constexpr int threads = 256;
@@ -37,7 +39,7 @@ struct CountSegments {
       const Span<O> span = span_of(A, order[p]);
       const int64_t count = static_cast<int64_t>(span.to) - static_cast<int64_t>(span.from);
       const bool is_long = count > segment_tuning::long_row;
-      counts[p] = static_cast<I>(is_long ? (count + segment_tuning::length - 1) / segment_tuning::length : 0);
+      counts[p] = static_cast<I>(is_long ? (count - 1) / segment_tuning::length : 0);
       if (is_long) mine = static_cast<unsigned long long>(count);
     }
     mine = gpu::subgroup_sum(mine, 32);
@@ -62,10 +64,9 @@ struct SegmentTable {
     }
     const Span<O> span = span_of(A, order[low]);
     const auto skipped = static_cast<O>((segment - firsts[low]) * segment_tuning::length);
-    const O left = static_cast<O>(span.to - span.from - skipped);
     return {static_cast<I>(A.rows + segment),
             A.lower ? static_cast<O>(span.from + skipped) : static_cast<O>(span.to - 1 - skipped),
-            left < segment_tuning::length ? left : static_cast<O>(segment_tuning::length), O{-1}};
+            static_cast<O>(segment_tuning::length), O{-1}};
   }
 };
 
@@ -128,11 +129,13 @@ struct SetTurnRecords {
       else
         high = middle;
     }
-    const I row = table.order[p], first = table.firsts[p];
-    const I parts = static_cast<I>(table.firsts[p + 1] - first);
-    records[p + low] = parts == 0 ? record_of(table.A, row)
-                                  : Record<I, O>{row, static_cast<O>(first), static_cast<O>(~static_cast<O>(parts)),
-                                                 table.A.diagonal[row]};
+    const I first = table.firsts[p];
+    Record<I, O> record = record_of(table.A, table.order[p]);
+    if (table.firsts[p + 1] != first) {
+      record.from = static_cast<O>(first);
+      record.count = static_cast<O>(-record.count);
+    }
+    records[p + low] = record;
   }
 };
 

@@ -7,11 +7,13 @@
 
 namespace kkc::sptrsv::gpu_parts {
 
+inline constexpr int segment_length = 128;  // of a long row: what a warp of SolveRows has under way at once
+
 /// What a position of the order stands for, in one load.
 template <class I, class O>
 struct alignas(16) Record {
   I row;
-  O from, count, diagonal;  // from: the entry farthest from the diagonal
+  O from, count, diagonal;  // from: the entry farthest from the diagonal; count < 0: segments, of which it is the first
 };
 
 template <class T, class I, class O>
@@ -62,9 +64,15 @@ struct SolveRows {
     const bool trivial = gpu::is_zero(alpha);  // reads nothing, and waits for nothing
     const Record<I, O> record = valid ? records[position] : Record<I, O>{};
     const I gate = gates != nullptr && !trivial ? gates[group] : I{-1};
-    const bool joins = segmented && record.count < 0;  // segments' sums
     const bool segment = segmented && record.row >= A.rows;
-    const O count = trivial ? O{0} : joins ? static_cast<O>(~record.count) : record.count;
+    O count = trivial ? O{0} : record.count, from = record.from, parts = 0;
+    if (segmented && record.count < 0 && !trivial) {  // segments' sums, then the row's own entries
+      parts = static_cast<O>((-record.count - 1) / segment_length);
+      const O own = static_cast<O>(-record.count - parts * segment_length);
+      count = static_cast<O>(parts + own);
+      const O d = record.diagonal, behind = d < 0 ? static_cast<O>(~d) : static_cast<O>(d + 1);
+      from = A.lower ? static_cast<O>((d < 0 ? ~d : d) - count) : static_cast<O>(behind - 1 + count);
+    }
 
     I columns[batch];
     T values[batch], known[batch], sum{};
@@ -76,11 +84,11 @@ struct SolveRows {
       for (int u = 0; u < batch; ++u) {
         forget(known[u]);
         if (next < count) {
-          if (joins) {
+          if (segmented && next < parts) {
             columns[u] = static_cast<I>(A.rows + record.from + next);
             values[u] = one<T>();
           } else {
-            const O place = A.lower ? static_cast<O>(record.from + next) : static_cast<O>(record.from - next);
+            const O place = A.lower ? static_cast<O>(from + next) : static_cast<O>(from - next);
             columns[u] = gpu::load_constant(A.indices + place) - static_cast<I>(A.base);
             values[u] = A.value(place);
           }
