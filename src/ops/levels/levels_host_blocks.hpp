@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/info.hpp"
@@ -34,10 +35,19 @@ struct BlockSchedule {
   struct Share {
     std::vector<Block> blocks;
     std::vector<int64_t> ends;
+    /// What a phase's blocks need of other threads that no phase before had to wait for: waits before wait_ends[p]. No
+    /// wait_ends: everything of all phases before.
+    struct Wait {
+      int32_t thread, phase;
+    };
+    std::vector<Wait> waits;
+    std::vector<int64_t> wait_ends;
     /// The first phase from p on with blocks; phases when there is none.
     std::vector<int32_t> next;
     int64_t begin(int64_t phase) const { return phase == 0 ? 0 : ends[static_cast<size_t>(phase) - 1]; }
     int64_t end(int64_t phase) const { return ends[static_cast<size_t>(phase)]; }
+    int64_t waits_begin(int64_t phase) const { return phase == 0 ? 0 : wait_ends[static_cast<size_t>(phase) - 1]; }
+    int64_t waits_end(int64_t phase) const { return wait_ends[static_cast<size_t>(phase)]; }
   };
   std::vector<Share> shares;
   std::vector<Run> runs;  // of steps, all of them in order
@@ -267,16 +277,64 @@ bool seldom_waits(const Rows& rows, int64_t n, bool ascending, int threads, int6
   return waiting * 2 <= turns;
 }
 
+/// Where a block is solved.
+struct BlockOwner {
+  int32_t thread = 0, phase = 0;
+};
+
+/// The waits of every thread's phases: an owner for each block, of which `parts` know what it needs (Park, Smelyanskiy,
+/// Sundaram, Dubey, "Sparsifying synchronization for high-performance shared-memory sparse triangular solver", ISC'14,
+/// section 3).
+inline void find_waits(const std::vector<BlockPart>& parts, const std::vector<BlockOwner>& owners,
+                       BlockSchedule& schedule) {
+  using Wait = BlockSchedule::Share::Wait;
+  const auto threads = static_cast<size_t>(schedule.threads);
+  std::vector<std::vector<std::pair<int32_t, Wait>>> needs(threads);  // by phases
+  size_t i = 0;
+  for (const BlockPart& part : parts) {
+    int64_t at = 0;
+    for (const int64_t end : part.ends) {
+      const BlockOwner mine = owners[i++];
+      for (; at < end; ++at) {
+        const BlockOwner other = owners[static_cast<size_t>(part.needed[static_cast<size_t>(at)])];
+        if (other.thread != mine.thread)
+          needs[static_cast<size_t>(mine.thread)].push_back({mine.phase, {other.thread, other.phase}});
+      }
+    }
+  }
+  for (size_t t = 0; t < threads; ++t) {
+    std::sort(needs[t].begin(), needs[t].end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    auto& share = schedule.shares[t];
+    std::vector<int32_t> waited(threads, -1), wanted(threads, -1);
+    auto need = needs[t].begin();
+    for (int64_t phase = 0; phase < schedule.phases; ++phase) {
+      for (; need != needs[t].end() && need->first == phase; ++need) {
+        auto& of = wanted[static_cast<size_t>(need->second.thread)];
+        of = std::max(of, need->second.phase);
+      }
+      for (size_t other = 0; other < threads; ++other)
+        if (wanted[other] > waited[other]) {
+          waited[other] = wanted[other];
+          share.waits.push_back({static_cast<int32_t>(other), wanted[other]});
+        }
+      share.wait_ends.push_back(static_cast<int64_t>(share.waits.size()));
+    }
+  }
+}
+
 /// All steps as one block of one thread.
 inline BlockSchedule schedule_for_one_thread(std::vector<Run> runs, int64_t n) {
   BlockSchedule made;
   made.blocks = made.levels = made.phases = n > 0 ? 1 : 0;
   made.serial_rows = n;
   made.shares.resize(1);
+  auto& share = made.shares[0];
   if (n > 0) {
-    made.shares[0] = {{{0, n, 0}}, {1}, {0, 1}};
+    share.blocks = {{0, n, 0}};
+    share.ends = {1};
+    share.next = {0, 1};
   } else {
-    made.shares[0].next = {0};
+    share.next = {0};
   }
   made.runs = std::move(runs);
   return made;
@@ -356,7 +414,9 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
     for (auto& share : made.shares) share.ends.push_back(static_cast<int64_t>(share.blocks.size()));
     ++made.phases;
   };
+  std::vector<BlockOwner> owners(long_blocks ? blocks.size() : 0);
   const auto give = [&](int thread, int64_t i) {
+    if (long_blocks) owners[static_cast<size_t>(i)] = {thread, static_cast<int32_t>(made.phases)};
     auto& list = made.shares[static_cast<size_t>(thread)].blocks;
     const Block& block = blocks[static_cast<size_t>(i)];
     // Neighbours in one phase are one block.
@@ -414,6 +474,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
     one.levels = count;
     return one;
   }
+  if (long_blocks) find_waits(parts, owners, made);
   for (auto& share : made.shares) {
     share.next.assign(static_cast<size_t>(made.phases) + 1, static_cast<int32_t>(made.phases));
     for (int64_t p = made.phases - 1; p >= 0; --p)

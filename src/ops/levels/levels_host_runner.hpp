@@ -1,6 +1,5 @@
-// levels: threads go through a schedule of blocks, or take steps in turn, and wait for flags of the others, not at
-// barriers (Park, Smelyanskiy, Sundaram, Dubey, "Sparsifying synchronization for high-performance shared-memory sparse
-// triangular solver", ISC'14).
+// levels: threads go through a schedule of blocks, or take steps in turn, and wait for flags of the others that they
+// need, not at barriers (Park et al., as in levels_host_blocks.hpp).
 #pragma once
 
 #include <algorithm>
@@ -38,8 +37,8 @@ class BlockRunner {
  public:
   explicit BlockRunner(int threads) : flags_(static_cast<size_t>(threads)) {}
 
-  /// f(thread, phase) for all phases with blocks; a thread begins one when the others have ended those before it. Not
-  /// for two calls at a time. f must not throw.
+  /// f(thread, phase) for all phases with blocks; a thread begins one when the others have ended those before it that
+  /// it needs. Not for two calls at a time. f must not throw.
   template <class Dev, class F>
   void run(Queue& queue, const BlockSchedule& schedule, F&& f) {
     const int64_t base = base_;
@@ -49,8 +48,15 @@ class BlockRunner {
       int64_t phase = mine.next[0];
       flag(thread).store(base + phase, std::memory_order_release);
       while (phase < schedule.phases) {
-        for (int other = 0; other < schedule.threads; ++other)
-          if (other != thread) wait(flag(other), base + phase);
+        if (mine.wait_ends.empty()) {
+          for (int other = 0; other < schedule.threads; ++other)
+            if (other != thread) wait(flag(other), base + phase);
+        } else {
+          for (int64_t i = mine.waits_begin(phase); i < mine.waits_end(phase); ++i) {
+            const auto& what = mine.waits[static_cast<size_t>(i)];
+            wait(flag(what.thread), base + what.phase + 1);
+          }
+        }
         f(thread, phase);
         phase = mine.next[static_cast<size_t>(phase) + 1];
         flag(thread).store(base + phase, std::memory_order_release);
