@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 #include <utility>
 
 #include "device/gpu_bucket.hpp"
@@ -128,14 +129,21 @@ void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, cons
     // Matrices much of which is in rows of many times the mean's entries have such rows in all of their long chains.
     constexpr double crowded_share = 0.3;
     const bool crowded = static_cast<double>(rows.counts.crowded) > crowded_share * static_cast<double>(A.nnz);
-    const int lanes_log2 = crowded ? 4 : lanes_log2_for(levels.entries_a_row);
+    const int lanes_log2 = crowded ? 5 : lanes_log2_for(levels.entries_a_row);
     const int64_t chunk = chunk_for(rows.grid.line, levels.entries_a_row, 32 >> lanes_log2);
     begin(keys.as<I>(), n);
-    using Find = FindLevels<I, O>;
-    gpu::launch(queue, gpu::blocks_for(n, Find::warps * chunk), Find::threads, 0,
-                Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower,
-                     levels.parted, lanes_log2, chunk, keys.as<I>(), levels.diagonal->as<O>(), &found->counts,
-                     long_row_for<O>(levels.entries_a_row, lanes_log2)});
+    const auto find = [&]<int deep>(std::integral_constant<int, deep>) {
+      using Find = FindLevels<I, O, deep>;
+      gpu::launch(queue, gpu::blocks_for(n, Find::warps * chunk), Find::threads, 0,
+                  Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower,
+                       levels.parted, lanes_log2, chunk, keys.as<I>(), levels.diagonal->as<O>(), &found->counts,
+                       long_row_for<O>(levels.entries_a_row, lanes_log2)});
+    };
+    // A crowded matrix' longest rows alone may take most of the time.
+    if (crowded)
+      find(std::integral_constant<int, 16>());
+    else
+      find(std::integral_constant<int, 8>());
     levels.count = static_cast<int64_t>(gpu::read_back<Counts>(queue, &found->counts).highest);
   }
 

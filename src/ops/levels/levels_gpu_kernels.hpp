@@ -39,12 +39,16 @@ struct Places {
     }
   }
   __device__ void join(int lanes) {
-    for (int mask = lanes >> 1; mask > 0; mask >>= 1) {
-      last_left = max(last_left, gpu::shuffle_xor(last_left, mask, 32));
-      last_diagonal = max(last_diagonal, gpu::shuffle_xor(last_diagonal, mask, 32));
-      first_diagonal = min(first_diagonal, gpu::shuffle_xor(first_diagonal, mask, 32));
-      first_right = min(first_right, gpu::shuffle_xor(first_right, mask, 32));
-    }
+    for (int mask = lanes >> 1; mask > 0; mask >>= 1)
+      add(gpu::shuffle_xor(last_left, mask, 32), gpu::shuffle_xor(first_diagonal, mask, 32),
+          gpu::shuffle_xor(last_diagonal, mask, 32), gpu::shuffle_xor(first_right, mask, 32));
+  }
+  /// What others learned of the row, members in their order.
+  __device__ void add(O left, O first, O last, O right) {
+    last_left = max(last_left, left);
+    first_diagonal = min(first_diagonal, first);
+    last_diagonal = max(last_diagonal, last);
+    first_right = min(first_right, right);
   }
   __device__ bool present() const { return first_diagonal != none; }
   __device__ bool parted() const {
@@ -76,7 +80,8 @@ struct StartLevels {
 /// Where the diagonals lie, and what the rows are like: a row for `1 << lanes_log2` lanes.
 template <class I, class O>
 struct FindDiagonals {
-  static constexpr int threads = 256;
+  static constexpr int threads = 256, most_giants = 64;
+  static constexpr O giant_row = 2048;  // rows of more entries take the whole block
   const O* offsets;
   const I* indices;
   int64_t rows;
@@ -90,13 +95,18 @@ struct FindDiagonals {
 
   __device__ void operator()() const {
     __shared__ unsigned long long entries, crowded;
-    if (threadIdx.x == 0) entries = crowded = 0;
+    __shared__ int64_t giants[most_giants];
+    __shared__ int giant_count;
+    if (threadIdx.x == 0) entries = crowded = giant_count = 0;
     __syncthreads();
     const int lane = static_cast<int>(threadIdx.x) & 31, each = 32 >> lanes_log2;
     unsigned long long mine = 0, mine_crowded = 0;
     const int64_t step = int64_t{gridDim.x} * (threads / 32) * each;
     for (int64_t first = (int64_t{blockIdx.x} * (threads / 32) + threadIdx.x / 32) * each; first < rows; first += step)
-      find(first + (lane >> lanes_log2), lane, mine, mine_crowded);
+      find(first + (lane >> lanes_log2), lane, giants, &giant_count, mine, mine_crowded);
+    __syncthreads();
+    const int count = min(giant_count, most_giants);
+    for (int g = 0; g < count; ++g) find_giant(giants[g], mine, mine_crowded);
     mine = gpu::subgroup_sum(mine, 32);
     mine_crowded = gpu::subgroup_sum(mine_crowded, 32);
     if (lane == 0) {
@@ -110,11 +120,19 @@ struct FindDiagonals {
   }
 
  private:
-  __device__ void find(int64_t row, int lane, unsigned long long& entries, unsigned long long& crowded) const {
+  /// Rows of many entries are left to the whole block, as long as there is room in its list.
+  __device__ void find(int64_t row, int lane, int64_t* giants, int* giant_count, unsigned long long& entries,
+                       unsigned long long& crowded) const {
     const int lanes = 1 << lanes_log2, e = lane & (lanes - 1);
     const bool valid = row < rows, writes = valid && e == 0;
     const O begin = valid ? offsets[row] - base : 0, end = valid ? offsets[row + 1] - base : 0;
     const bool whole_warp = end - begin > long_row;
+    bool given = false;
+    if (writes && whole_warp && end - begin > giant_row) {
+      const int at = atomicAdd(giant_count, 1);
+      given = at < most_giants;
+      if (given) giants[at] = row;
+    }
     Places<O> places;
     const auto note = [&](O p, int64_t of, Places<O>& found) {
       const int64_t column = static_cast<int64_t>(indices[p]) - base;
@@ -122,7 +140,7 @@ struct FindDiagonals {
     };
     if (!whole_warp)
       for (O p = begin + e; p < end; p += lanes) note(p, row, places);
-    for (uint32_t longs = gpu::ballot32(writes && whole_warp); longs != 0; longs &= longs - 1) {
+    for (uint32_t longs = gpu::ballot32(writes && whole_warp && !given); longs != 0; longs &= longs - 1) {
       const int leader = __ffs(static_cast<int>(longs)) - 1;
       const O from = gpu::shuffle_from(begin, leader, 32), to = gpu::shuffle_from(end, leader, 32);
       const int64_t of = gpu::shuffle_from(row, leader, 32);
@@ -135,7 +153,47 @@ struct FindDiagonals {
     }
     gpu::sync32();
     places.join(lanes);
-    if (!writes) return;
+    if (writes && !given) keep(row, begin, end, places, entries, crowded);
+  }
+
+  /// By all threads of the block.
+  __device__ void find_giant(int64_t row, unsigned long long& entries, unsigned long long& crowded) const {
+    __shared__ O parts[threads / 32][4];
+    constexpr int batch = 8;
+    const O begin = offsets[row] - base, end = offsets[row + 1] - base;
+    Places<O> places;
+    for (O first = begin; first < end; first += threads * batch) {
+      I columns[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        const O p = first + static_cast<O>(u * threads) + static_cast<O>(threadIdx.x);
+        if (p < end) columns[u] = indices[p];
+      }
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        const O p = first + static_cast<O>(u * threads) + static_cast<O>(threadIdx.x);
+        const int64_t column = static_cast<int64_t>(columns[u]) - base;
+        if (p < end) places.note(p, column < row, column == row);
+      }
+    }
+    places.join(32);
+    O* const mine = parts[threadIdx.x / 32];
+    if (threadIdx.x % 32 == 0) {
+      mine[0] = places.last_left;
+      mine[1] = places.first_diagonal;
+      mine[2] = places.last_diagonal;
+      mine[3] = places.first_right;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      for (int i = 1; i < threads / 32; ++i) places.add(parts[i][0], parts[i][1], parts[i][2], parts[i][3]);
+      keep(row, begin, end, places, entries, crowded);
+    }
+    __syncthreads();
+  }
+
+  __device__ void keep(int64_t row, O begin, O end, const Places<O>& places, unsigned long long& entries,
+                       unsigned long long& crowded) const {
     diagonal[row] = places.code(end);
     if (!places.parted()) counts->unparted = 1;
     if (!places.present() && static_cast<unsigned long long>(row) < gpu::load_fresh(&counts->missing))
@@ -150,7 +208,7 @@ struct FindDiagonals {
 /// grids have, are added up by a scan over the warp; else such a row waits for the next look at its dependencies. A
 /// warp takes `chunk` rows, one group after the other: where each group needs the one before it that costs nothing, and
 /// so many more rows are under way at once.
-template <class I, class O>
+template <class I, class O, int deep>
 struct FindLevels {
   static constexpr int threads = 128, warps = threads / 32, batch = 4;
   static constexpr unsigned nap = 200;  // nanoseconds between looks that found nothing: others need the issue slots
@@ -164,7 +222,7 @@ struct FindLevels {
   I* level;           // level + 1; 0: not known yet
   const O* diagonal;  // as Levels::diagonal
   Counts* counts;
-  O long_row;  // rows of more entries take the whole warp
+  O long_row;  // rows of more entries take the whole warp, `deep` a lane at a time
 
   /// Rows count in the order in which they are taken.
   __device__ int64_t turned(int64_t row) const { return lower ? row : rows - 1 - row; }
@@ -214,8 +272,8 @@ struct FindLevels {
     const auto nth = [&](O k, O from, O to) { return lower ? static_cast<O>(from + k) : static_cast<O>(to - 1 - k); };
     O next = e;
     const O count = end - begin;
-    const auto classify = [&](O place, int64_t q_of, uint32_t& within) -> I {
-      const int64_t column = static_cast<int64_t>(indices[place]) - base, qc = turned(column);
+    const auto classify = [&](I index, int64_t q_of, uint32_t& within) -> I {
+      const int64_t column = static_cast<int64_t>(index) - base, qc = turned(column);
       if (qc >= q_of) return -1;
       if (qc < first) return static_cast<I>(column);
       within |= 1u << (static_cast<int>(qc - first) << lanes_log2);
@@ -231,27 +289,48 @@ struct FindLevels {
         const int holder = __ffs(static_cast<int>(turns)) - 1;
         const O from = gpu::shuffle_from(begin, holder, 32), to = gpu::shuffle_from(end, holder, 32);
         const int64_t q_of = first + (holder >> lanes_log2);
-        constexpr int deep = 2 * batch;
+        const bool alone = (longs & (longs - 1)) == 0;
         uint32_t within = 0;
         I highest = 1;
         const O entries = to - from;
         O k = gpu::shuffle_from(reached, holder, 32);
-        for (bool open = false; !open && k < entries;) {
-          I waits[deep], value[deep];
+        // Columns of the entries from k on, before their levels are asked for: the way to both takes as long.
+        I columns[deep], waits[deep];
+        const auto fetch = [&] {
 #pragma unroll
           for (int u = 0; u < deep; ++u) {
             const O at_k = k + static_cast<O>(32 * u + lane);
-            waits[u] = at_k < entries ? classify(nth(at_k, from, to), q_of, within) : I{-1};
+            if (at_k < entries) columns[u] = indices[nth(at_k, from, to)];
           }
+          const O later = k + static_cast<O>(32 * deep * 4) + static_cast<O>(deep * lane);
+          if (later < entries) gpu::prefetch(indices + nth(later, from, to));
+        };
+        const auto classify_all = [&] {
 #pragma unroll
-          for (int u = 0; u < deep; ++u) value[u] = waits[u] >= 0 ? gpu::load_fresh(level + waits[u]) : I{1};
+          for (int u = 0; u < deep; ++u)
+            waits[u] = k + static_cast<O>(32 * u + lane) < entries ? classify(columns[u], q_of, within) : I{-1};
+        };
+        fetch();
+        for (bool open = false; !open && k < entries;) {
+          classify_all();
+          k += static_cast<O>(32 * deep);
+          fetch();
+          do {
+            I value[deep];
 #pragma unroll
-          for (int u = 0; u < deep; ++u) {
-            if (waits[u] >= 0) highest = max(highest, static_cast<I>(value[u] + 1));
-            open = open || value[u] == 0;
-          }
-          open = gpu::ballot32(open) != 0;
-          if (!open) k += static_cast<O>(32 * deep);
+            for (int u = 0; u < deep; ++u) value[u] = waits[u] >= 0 ? gpu::load_fresh(level + waits[u]) : I{0};
+            open = false;
+#pragma unroll
+            for (int u = 0; u < deep; ++u) {
+              if (value[u] != 0) {
+                highest = max(highest, static_cast<I>(value[u] + 1));
+                waits[u] = -1;
+              }
+              open = open || waits[u] >= 0;
+            }
+            open = gpu::ballot32(open) != 0;
+          } while (open && alone);
+          if (open) k -= static_cast<O>(32 * deep);
         }
         for (int mask = 16; mask > 0; mask >>= 1) {
           highest = max(highest, gpu::shuffle_xor(highest, mask, 32));
@@ -280,7 +359,7 @@ struct FindLevels {
 #pragma unroll
         for (int u = 0; u < batch; ++u) {
           const O k = next + static_cast<O>(u << lanes_log2);
-          waits[u] = k < count ? classify(nth(k, begin, end), q, inner) : I{-1};
+          waits[u] = k < count ? classify(indices[nth(k, begin, end)], q, inner) : I{-1};
           open += waits[u] >= 0;
         }
         next += static_cast<O>(batch << lanes_log2);
