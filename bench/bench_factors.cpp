@@ -157,7 +157,7 @@ class Ours {
 
 void run_case(Session& session, const Case& c, kkc_context_t* loader, bool cholesky) {
   Bench& bench = session.bench(c.device, c.threads);
-  const Matrix host = load_factored(session, loader, c);
+  const Matrix host = load_matrix(session, loader, c.matrix, c.index, c.scalar);
   const Oracle oracle(arrays_of(host.get()), cholesky);
   Matrix copy;
   if (c.device != KKC_DEVICE_OPENMP)
@@ -223,14 +223,6 @@ void run_case(Session& session, const Case& c, kkc_context_t* loader, bool chole
 }
 
 }  // namespace
-
-Matrix load_factored(const Session& session, kkc_context_t* ctx, const Case& c) {
-  constexpr const char* suffix = ":laplacian";
-  const size_t at = c.matrix.find(suffix);
-  if (at == std::string::npos) return load_matrix(session, ctx, c.matrix, c.index, c.scalar);
-  const Matrix A = load_matrix(session, ctx, c.matrix.substr(0, at), c.index, c.scalar);
-  return make<Matrix>("kkc_matrix_laplacian", kkc_matrix_laplacian, ctx, A.get(), 1.0);
-}
 
 void each_factored(Session& session, const char* operation,
                    const std::function<void(const Case& c, kkc_context_t* loader)>& run) {

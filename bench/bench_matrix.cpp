@@ -55,6 +55,11 @@ CsrArrays arrays_of(const kkc_matrix_t* A) {
 Matrix load_matrix(const Session& session, kkc_context_t* ctx, const std::string& name, kkc_index_pair_t index,
                    kkc_scalar_t scalar, bool dominant) {
   namespace fs = std::filesystem;
+  const std::string suffix = ":laplacian";
+  if (name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0) {
+    const Matrix A = load_matrix(session, ctx, name.substr(0, name.size() - suffix.size()), index, scalar);
+    return make<Matrix>("kkc_matrix_laplacian", kkc_matrix_laplacian, ctx, A.get(), 1.0);
+  }
   if (name.find(".mtx") != std::string::npos) {
     fs::path path = name;
     const char* folder = std::getenv("KKC_DATA_DIR");

@@ -68,7 +68,7 @@ double distance(const kkc_matrix_t* A, const kkc_matrix_t* L, const kkc_matrix_t
 void run_case(Session& session, const Case& c, kkc_context_t* loader) {
   Bench& bench = session.bench(c.device, c.threads);
   kkc_context_t* const ctx = bench.ctx.get();
-  const Matrix host = load_factored(session, loader, c);
+  const Matrix host = load_matrix(session, loader, c.matrix, c.index, c.scalar);
   Matrix copy;
   if (c.device != KKC_DEVICE_OPENMP) copy = make<Matrix>("kkc_matrix_copy", kkc_matrix_copy, ctx, host.get());
   kkc_matrix_t* const A = copy ? copy.get() : host.get();
