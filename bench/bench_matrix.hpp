@@ -25,8 +25,8 @@ CsrArrays arrays_of(const kkc_matrix_t* A);
 std::string family_of(const std::string& name);
 
 /// A generated matrix of the session's size, or NAME@ROWS of about so many rows, or a file (as given, or in the folder
-/// KKC_DATA_DIR); NAME:laplacian is the graph Laplacian of NAME's pattern plus the identity. dominant: generated ones get
-/// a diagonal that dominates their rows.
+/// KKC_DATA_DIR); NAME:laplacian is the graph Laplacian of NAME's pattern plus the identity. dominant: generated ones
+/// get a diagonal that dominates their rows.
 Matrix load_matrix(const Session& session, kkc_context_t* ctx, const std::string& name, kkc_index_pair_t index,
                    kkc_scalar_t scalar, bool dominant = false);
 
