@@ -133,7 +133,7 @@ TEMPLATE_TEST_CASE("sptrsv: every implementation on more work than one thread ge
     Random random(seed());
     for (const Depth depth : all_depths) {
       if (depth == Depth::dense) continue;
-      const int64_t n = random_int(random, 4000, 20000);
+      const int64_t n = random_int(random, 4000, 11000);
       for (const kkc_uplo_t uplo : both_triangles) {
         const kkc_diag_t diag = random() % 2 == 0 ? KKC_DIAG_STORED : KKC_DIAG_UNIT;
         const HostCsr<T> A = random_triangle<T>(random, depth, n, uplo, diag, random_hold(random));
