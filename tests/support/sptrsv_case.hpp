@@ -223,9 +223,10 @@ std::string residual_mismatch(const SptrsvCase<T>& c, const HostCsr<T>& A, const
 }
 
 /// Runs the case and compares: nothing when the implementation does not take it, else "" or what is wrong. The plan
-/// sees other values than execute, and executes see two sets of values.
+/// sees other values than execute, and executes see two sets of values. `info`: gets the plan's.
 template <class T>
-std::optional<std::string> run_case(const Context& ctx, const SptrsvCase<T>& c, HostCsr<T> A, Random& random) {
+std::optional<std::string> run_case(const Context& ctx, const SptrsvCase<T>& c, HostCsr<T> A, Random& random,
+                                    std::string* info = nullptr) {
   const int64_t n = A.rows;
   HostCsr<T> as_planned = A;
   std::fill(as_planned.values.begin(), as_planned.values.end(), not_a_number<T>());
@@ -240,6 +241,11 @@ std::optional<std::string> run_case(const Context& ctx, const SptrsvCase<T>& c, 
   if (planned == KKC_STATUS_NOT_SUPPORTED && !c.implementation.empty() && std::string(kkc_last_error()).size() > 10)
     return std::nullopt;
   ok(planned);
+  if (info != nullptr) {
+    const char* json = nullptr;
+    ok(kkc_plan_info(plan, &json));
+    *info = json;
+  }
   const std::vector<T> coefficients{c.alpha};
   const Array<T> on_device(ctx, coefficients);
   const T* alpha = c.device_scalars ? on_device.data() : coefficients.data();

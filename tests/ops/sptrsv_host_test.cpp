@@ -1,0 +1,68 @@
+// sptrsv on hosts: threads that share the levels of a grid.
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "support/sptrsv_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+/// Of each row the columns left of the diagonal: a grid of 60 lines of 1000 / unknowns points, each coupled with those
+/// beside and before it.
+std::vector<std::vector<int64_t>> grid(int64_t unknowns) {
+  const int64_t width = 1000 / unknowns;
+  std::vector<std::vector<int64_t>> left;
+  for (int64_t point = 0; point < width * 60; ++point)
+    for (int64_t unknown = 0; unknown < unknowns; ++unknown) {
+      std::vector<int64_t> columns;
+      const auto all_of = [&](int64_t other, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) columns.push_back(other * unknowns + i);
+      };
+      if (point >= width) all_of(point - width, unknowns);
+      if (point % width != 0) all_of(point - 1, unknowns);
+      all_of(point, unknown);
+      left.push_back(columns);
+    }
+  return left;
+}
+
+double number(const std::string& info, const std::string& key) {
+  const size_t at = info.find('"' + key + "\":");
+  INFO(info << " has no " << key);
+  REQUIRE(at != std::string::npos);
+  return std::strtod(info.c_str() + at + key.size() + 3, nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("sptrsv: threads share the levels of a grid and wait for what they need", "[sptrsv]") {
+  const auto asked = devices();
+  if (std::find(asked.begin(), asked.end(), KKC_DEVICE_OPENMP) == asked.end()) return;
+  if (!has_kernels<double>(KKC_DEVICE_OPENMP, "sptrsv")) return;
+  Random random(seed());
+  for (const int64_t unknowns : {1, 3})
+    for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
+      const auto A = triangle_of<double>(random, grid(unknowns), uplo, KKC_DIAG_STORED, {});
+      for (const int threads : {2, 3})
+        for (const char* implementation : {"host_levels", "host_relaid"}) {
+          const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
+          SptrsvCase<double> c;
+          c.implementation = implementation;
+          c.uplo = uplo;
+          c.values_kept = true;
+          c.vectors = random() % 2 == 0 ? 1 : 3;
+          if (c.vectors == 3) c.b_lie = c.x_lie = Lie::right;
+          INFO("seed " << seed() << ", " << unknowns << " unknowns, " << threads << " threads, " << c.text());
+          std::string info;
+          const auto wrong = run_case(ctx, c, A, random, &info);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+          CHECK(number(info, "threads") == threads);
+          CHECK(number(info, "levels") >= 60);
+          CHECK(number(info, "rows_of_one_thread") * 4 < static_cast<double>(A.rows));
+        }
+    }
+}
