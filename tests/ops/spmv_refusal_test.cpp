@@ -1,17 +1,12 @@
 // spmv: what is refused, what plans remember, and what they say.
 #include "support/catch.hpp"
 
+#include "support/plan_info.hpp"
 #include "support/spmv_case.hpp"
 
 using namespace kkc_test;
 
 namespace {
-
-std::string info_of(const Plan& plan) {
-  const char* json = nullptr;
-  ok(kkc_plan_info(plan, &json));
-  return json;
-}
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -231,15 +226,15 @@ TEST_CASE("spmv: measured choices can be exported and imported", "[spmv]") {
     const Context first(device);
     const DeviceCsr<double> a(first, A, KKC_INDEX_32_32, 0);
     const Plan plan = measured_plan(first, a);
-    CHECK(contains(info_of(plan), "measured"));
-    CHECK(contains(info_of(measured_plan(first, a)), "measured before"));
+    CHECK(contains(info_of_plan(plan), "measured"));
+    CHECK(contains(info_of_plan(measured_plan(first, a)), "measured before"));
     const char* json = nullptr;
     ok(kkc_tuning_export(first, &json));
     const std::string exported = json;
     const Context second(device);
     const DeviceCsr<double> b(second, A, KKC_INDEX_32_32, 0);
     ok(kkc_tuning_import(second, exported.c_str()));
-    CHECK(contains(info_of(measured_plan(second, b)), "measured before"));
+    CHECK(contains(info_of_plan(measured_plan(second, b)), "measured before"));
     CHECK(kkc_tuning_import(second, "{") == KKC_STATUS_PARSE);
     CHECK(kkc_tuning_import(second, R"({"kkc_tuning": 1, "choices": {}})") == KKC_STATUS_PARSE);
     CHECK_THAT(kkc_last_error(), ContainsSubstring("\"choices\" is of JSON type object, expected an array"));
@@ -249,7 +244,7 @@ TEST_CASE("spmv: measured choices can be exported and imported", "[spmv]") {
 TEST_CASE("spmv: plans say what they decided", "[spmv]") {
   for (const kkc_device_t device : devices()) {
     const Fixture f(device);
-    const std::string info = info_of(f.plan);
+    const std::string info = info_of_plan(f.plan);
     INFO(info);
     for (const char* key : {"\"operation\"", "\"implementation\"", "\"device\"", "\"rows\"", "\"nnz\"",
                             "\"workspace_bytes\"", "\"plan_seconds\"", "\"passed_over\""})

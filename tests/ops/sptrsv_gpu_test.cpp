@@ -140,9 +140,7 @@ void run(const Context& ctx, const std::string& implementation, const HostCsr<do
 
 /// What `kkc_plan_info` says of the plan, or -1.
 int64_t number_of(const Plan& plan, const std::string& name) {
-  const std::string info = info_of_plan(plan), key = '"' + name + "\":";
-  const size_t at = info.find(key);
-  return at == std::string::npos ? -1 : std::stoll(info.substr(at + key.size()));
+  return static_cast<int64_t>(number_in(info_of_plan(plan), name).value_or(-1));
 }
 
 /// Of 32 rows; -1: solved row by row.

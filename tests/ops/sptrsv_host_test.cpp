@@ -2,7 +2,6 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "support/sptrsv_case.hpp"
 
@@ -29,13 +28,6 @@ std::vector<std::vector<int64_t>> grid(int64_t unknowns) {
   return left;
 }
 
-double number(const std::string& info, const std::string& key) {
-  const size_t at = info.find('"' + key + "\":");
-  INFO(info << " has no " << key);
-  REQUIRE(at != std::string::npos);
-  return std::strtod(info.c_str() + at + key.size() + 3, nullptr);
-}
-
 }  // namespace
 
 TEST_CASE("sptrsv: threads share the levels of a grid and wait for what they need", "[sptrsv]") {
@@ -60,9 +52,9 @@ TEST_CASE("sptrsv: threads share the levels of a grid and wait for what they nee
           const auto wrong = run_case(ctx, c, A, random, &info);
           REQUIRE(wrong);
           REQUIRE(*wrong == "");
-          CHECK(number(info, "threads") == threads);
-          CHECK(number(info, "levels") >= 60);
-          CHECK(number(info, "rows_of_one_thread") * 4 < static_cast<double>(A.rows));
+          CHECK(number_in(info, "threads") == threads);
+          CHECK(number_in(info, "levels") >= 60);
+          CHECK(number_in(info, "rows_of_one_thread").value() * 4 < static_cast<double>(A.rows));
         }
     }
 }

@@ -7,12 +7,6 @@ using namespace kkc_test;
 
 namespace {
 
-std::string info_of(const Plan& plan) {
-  const char* json = nullptr;
-  ok(kkc_plan_info(plan, &json));
-  return json;
-}
-
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// The 3 x 3 matrix (2 . .; 1 4 .; . 3 5) with a gap of its own, vectors, and a plan for the lower solve.
@@ -199,7 +193,7 @@ TEST_CASE("sptrsv: executes refuse what the plan did not see", "[sptrsv]") {
       const DeviceCsr<double> other(f.ctx, f.host, KKC_INDEX_32_32, 1);
       CHECK(kkc_sptrsv_execute(f.plan, &one, other, f.b3, f.x3) != KKC_STATUS_SUCCESS);
       CHECK(kkc_sptrsv_set_values(f.plan, f.A) == KKC_STATUS_WRONG_STATE);
-      CHECK(contains(info_of(f.plan), "\"uplo\""));
+      CHECK(contains(info_of_plan(f.plan), "\"uplo\""));
     }
 }
 
@@ -239,7 +233,7 @@ TEST_CASE("sptrsv: hosts' plans say how deep a triangle is", "[sptrsv]") {
       const std::string options = std::string(R"({"values": "kept", "implementation": ")") + implementation + "\"}";
       Plan plan;
       ok(kkc_sptrsv_plan(ctx, op, lower, stored, A, from, to, Options(options), plan.out()));
-      return info_of(plan);
+      return info_of_plan(plan);
     };
     for (const char* implementation : {"host_relaid", "host_levels"})
       for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) {
@@ -269,7 +263,7 @@ TEST_CASE("sptrsv: hosts' plans say how deep a triangle is", "[sptrsv]") {
     const DeviceCsr<double> A(ctx, scattered, KKC_INDEX_32_32, 0);
     Plan plan;
     ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, lower, stored, A, from, to, nullptr, plan.out()));
-    CHECK(contains(info_of(plan), "\"threads\":1,"));
-    CHECK(contains(info_of(plan), "\"levels\":1,") == (device == KKC_DEVICE_SERIAL));
+    CHECK(contains(info_of_plan(plan), "\"threads\":1,"));
+    CHECK(contains(info_of_plan(plan), "\"levels\":1,") == (device == KKC_DEVICE_SERIAL));
   }
 }

@@ -84,9 +84,7 @@ struct Planned {
     const Options options(R"({"values": "kept")" +
                           (named ? ", \"implementation\": \"" + supernodal(ctx.device()) + '"' : "") + "}");
     ok(kkc_sptrsv_plan(ctx, op, uplo, diag, A, from, to, options, plan.out()));
-    const char* json = nullptr;
-    ok(kkc_plan_info(plan, &json));
-    info = json;
+    info = info_of_plan(plan);
   }
   std::string text(const std::string& key) const {
     const size_t at = info.find('"' + key + "\":");
@@ -94,7 +92,12 @@ struct Planned {
     REQUIRE(at != std::string::npos);
     return info.substr(at + key.size() + 3);
   }
-  double number(const std::string& key) const { return std::strtod(text(key).c_str(), nullptr); }
+  double number(const std::string& key) const {
+    INFO(info << " has no " << key);
+    const auto found = number_in(info, key);
+    REQUIRE(found);
+    return *found;
+  }
 
   DeviceCsr<double> A;
   Array<double> b, x;

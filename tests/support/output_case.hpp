@@ -7,14 +7,9 @@
 #include "support/catch.hpp"
 #include "support/devices.hpp"
 #include "support/host_csr.hpp"
+#include "support/plan_info.hpp"
 
 namespace kkc_test {
-
-inline std::string info_of_plan(const Plan& plan) {
-  const char* json = nullptr;
-  ok(kkc_plan_info(plan, &json));
-  return json;
-}
 
 /// A matrix over arrays of the test's own, to be filled by a plan.
 template <class T>

@@ -1,6 +1,7 @@
 // One triangular solve through kkc.h: random triangles of every depth, plan, execute, and the residual it must leave.
 #pragma once
 
+#include "support/plan_info.hpp"
 #include "support/spmv_case.hpp"
 
 namespace kkc_test {
@@ -241,11 +242,7 @@ std::optional<std::string> run_case(const Context& ctx, const SptrsvCase<T>& c, 
   if (planned == KKC_STATUS_NOT_SUPPORTED && !c.implementation.empty() && std::string(kkc_last_error()).size() > 10)
     return std::nullopt;
   ok(planned);
-  if (info != nullptr) {
-    const char* json = nullptr;
-    ok(kkc_plan_info(plan, &json));
-    *info = json;
-  }
+  if (info != nullptr) *info = info_of_plan(plan);
   const std::vector<T> coefficients{c.alpha};
   const Array<T> on_device(ctx, coefficients);
   const T* alpha = c.device_scalars ? on_device.data() : coefficients.data();
