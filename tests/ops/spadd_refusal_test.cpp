@@ -1,6 +1,8 @@
 // spadd: what is refused, what plans remember, and what they say.
 #include "support/catch.hpp"
 
+#include <algorithm>
+
 #include "support/spadd_case.hpp"
 
 using namespace kkc_test;
@@ -149,6 +151,74 @@ TEST_CASE("spadd: plans refuse bad patterns and sums that cannot be counted", "[
     CHECK(kkc_spadd_plan(ctx, KKC_OP_NONE, W, KKC_OP_NONE, W, KKC_INDEX_64_64, nullptr, plan.out()) ==
           KKC_STATUS_SUCCESS);
   }
+}
+
+TEST_CASE("spadd: plans name the offset and the column that are bad, wherever they lie", "[spadd]") {
+  using T = double;
+  constexpr int64_t rows = 3000, cols = 700;
+  for (const kkc_device_t device : devices())
+    for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {
+      if (!supported(device, "spadd", pair, KKC_TYPE_F64)) continue;
+      const Context ctx(device);
+      Random random(seed());
+      const auto base = static_cast<int32_t>(random() % 2);
+      HostCsr<T> good;
+      good.rows = rows, good.cols = cols;
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t length = row == 1500 ? 600 : 1 + row % 9;
+        for (int64_t k = 0; k < length; ++k) good.indices.push_back(k + row % 90);
+        good.offsets.push_back(good.nnz());
+      }
+      good.values.assign(good.indices.size(), 1.0);
+      HostCsr<T> mixed = good;  // rows out of order are refused like others
+      for (size_t row = 0; row + 1 < mixed.offsets.size(); row += 7)
+        std::reverse(mixed.indices.begin() + mixed.offsets[row], mixed.indices.begin() + mixed.offsets[row + 1]);
+      const DeviceCsr<T> other(ctx, good, pair, base);
+
+      const auto check = [&](const HostCsr<T>& bad, kkc_status_t status, const std::string& sentence) {
+        const DeviceCsr<T> X(ctx, bad, pair, base);
+        for (const char* options : {"{}", R"({"rows": "sorted"})", R"({"rows": "unsorted"})"})
+          for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+            for (const bool second : {false, true}) {
+              INFO(name(device) << " pair " << pair << " base " << base << ' ' << options << " op " << op << " second "
+                                << second << ": " << sentence);
+              Plan plan;
+              CHECK(kkc_spadd_plan(ctx, op, second ? other : X, op, second ? X : other, pair, Options(options),
+                                   plan.out()) == status);
+              CHECK(contains(kkc_last_error(), (second ? "B: " : "A: ") + sentence));
+            }
+      };
+      const int64_t nnz = good.nnz();
+      for (const HostCsr<T>* from : {&good, &mixed}) {
+        for (const int64_t at : {int64_t{0}, int64_t{2046}, int64_t{2047}, nnz / 2, nnz - 1})
+          for (const int64_t column : {int64_t{-1}, cols, int64_t{2000000000}, int64_t{-2000000000}}) {
+            HostCsr<T> bad = *from;
+            bad.indices[static_cast<size_t>(at)] = column;
+            check(bad, KKC_STATUS_INDEX_OUT_OF_RANGE,
+                  "col_indices[" + std::to_string(at) + "] is " + std::to_string(column + base) + ", expected " +
+                      std::to_string(base) + " to " + std::to_string(cols - 1 + base));
+          }
+        // The first of two.
+        HostCsr<T> two = *from;
+        two.indices[5000] = two.indices[900] = cols;
+        check(two, KKC_STATUS_INDEX_OUT_OF_RANGE, "col_indices[900] is ");
+        if (native_space(ctx) != KKC_SPACE_DEVICE) continue;  // hosts look at offsets when a matrix is made
+        for (const int64_t row : {int64_t{0}, int64_t{1}, int64_t{511}, int64_t{1500}, rows - 1})
+          for (const int64_t end : {int64_t{-1}, from->offsets[static_cast<size_t>(row)] - 1, nnz + 1, nnz + 1000000}) {
+            HostCsr<T> bad = *from;
+            bad.offsets[static_cast<size_t>(row) + 1] = end;
+            check(bad, KKC_STATUS_INVALID_ARGUMENT,
+                  "row_offsets are " + std::to_string(bad.offsets[static_cast<size_t>(row)] + base) + " and " +
+                      std::to_string(end + base) + " around row " + std::to_string(row) +
+                      ", expected them to ascend from " + std::to_string(base) + " to " + std::to_string(nnz + base));
+          }
+        HostCsr<T> late = *from, early = *from;
+        late.offsets[0] = 1;
+        check(late, KKC_STATUS_INVALID_ARGUMENT, "row_offsets are " + std::to_string(1 + base) + " and ");
+        early.offsets.back() = nnz - 1;
+        check(early, KKC_STATUS_INVALID_ARGUMENT, "row_offsets are ");
+      }
+    }
 }
 
 TEST_CASE("spadd: execute refuses what was not planned", "[spadd]") {

@@ -290,6 +290,39 @@ TEST_CASE("spadd: A and its transpose, and a shift of the diagonal", "[spadd]") 
   }
 }
 
+TEST_CASE("spadd: sums of as many entries as one operand, of both, and between", "[spadd]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (!has_kernels<T>(visit.device, "spadd")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    constexpr int64_t rows = 8000, each = 17;  // 64-bit columns of one are more than is left over for nothing
+    for (const int64_t shared : {int64_t{0}, int64_t{5}, each}) {
+      HostCsr<T> A, B;
+      A.rows = B.rows = rows;
+      A.cols = B.cols = 4 * each;
+      for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t k = 0; k < each; ++k) {
+          A.indices.push_back(2 * k + row % 3);
+          B.indices.push_back(2 * k + row % 3 + (k < shared ? 0 : 1));
+        }
+        A.offsets.push_back(A.nnz());
+        B.offsets.push_back(B.nnz());
+      }
+      A.values = random_vector<T>(random, A.indices.size());
+      B.values = random_vector<T>(random, B.indices.size());
+      for (const kkc_index_pair_t pair_C : {KKC_INDEX_32_32, KKC_INDEX_64_64}) {
+        SpaddCase<T> c;
+        c.pair_C = pair_C;
+        c.alpha = 2;
+        c.beta = -1;
+        INFO(shared << " columns of " << each << " shared");
+        check_case(ctx, visit, c, A, B, random);
+      }
+    }
+  }
+}
+
 TEST_CASE("spadd: the same bits in every run, with and without deterministic", "[spadd]") {
   using T = float;
   for (const kkc_device_t device : devices()) {

@@ -142,14 +142,17 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_A, const Matr
   const auto base = static_cast<int32_t>(options.integer("base", A.ref().base, 0, 1));
   Desc desc = describe_case(*context, op_A, A, op_B, B, pair_C, parsed, options);
   require_countable(desc.cols, 0, pair_C, "C");
-  const NamedPattern patterns[] = {{desc.A.matrix, "A"}, {desc.B.matrix, "B"}};
-  const auto stats = checked_row_stats(*context, std::span(patterns, &A == &B ? 1 : 2));
-  desc.A.stats = stats.front();
-  desc.B.stats = stats.back();
 
   Queue& queue = context->queue();
   PassedOver passed_over;
   const auto takes = eligible<Implementation>(queue.table(), State::name, parsed, desc, passed_over);
+  const auto check_patterns = [&] {
+    const NamedPattern patterns[] = {{desc.A.matrix, "A"}, {desc.B.matrix, "B"}};
+    const auto stats = checked_row_stats(*context, std::span(patterns, &A == &B ? 1 : 2));
+    desc.A.stats = stats.front();
+    desc.B.stats = stats.back();
+  };
+  if (parsed.measure || !takes.front()->looks_at_patterns) check_patterns();
   const Choice<Implementation, Kernel, Desc> choice(*context, State::name, parsed, desc, takes, passed_over);
   // Nothing is executed where nothing is added, so nothing is measured.
   auto made = parsed.measure && takes.size() > 1 && desc.A.matrix.nnz + desc.B.matrix.nnz > 0
@@ -160,6 +163,10 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_A, const Matr
                                       return trial->seconds(kernel);
                                     })
                   : choice.first();
+  if (!made.kernel->good_patterns()) {
+    check_patterns();  // says what is wrong
+    fail(KKC_STATUS_INTERNAL, "spadd found good patterns bad");
+  }
   complete(*made.kernel, desc, queue);
 
   auto state = std::make_unique<State>();

@@ -20,8 +20,8 @@ enum class RowOrder { detect, sorted, unsorted };
 /// A or B, with its pattern while the plan is made.
 struct Operand {
   Op op;
-  CsrRef matrix;  // values may be null
-  RowStats stats;
+  CsrRef matrix;   // values may be null
+  RowStats stats;  // unless the implementation looks at patterns itself
 };
 
 /// Everything an implementation may decide on; the patterns' arrays are valid during make() and complete() only.
@@ -54,6 +54,8 @@ class Kernel {
   virtual ~Kernel() = default;
   /// C's entries, known once the kernel is made. Whether they can be counted is asked before complete().
   virtual int64_t nnz() const = 0;
+  /// False: an implementation that looks at patterns itself found one bad. Then only this is asked.
+  virtual bool good_patterns() const { return true; }
   /// Writes C's pattern, the first time it is called.
   void complete(Queue& queue) {
     if (!completed_) pattern_ = write_pattern(queue);
@@ -76,6 +78,8 @@ struct Implementation : Entry {
   std::string (*unsupported)(const Desc& desc);
   /// Symbolic phase up to the number of C's entries. Refuses rows that are stated sorted and are not.
   std::unique_ptr<Kernel> (*make)(const Desc& desc, Queue& queue);
+  /// make() reads offsets and columns only as far as it has found them good. Others get patterns that are.
+  bool looks_at_patterns = false;
 };
 
 /// For implementations that find a row out of order although the rows are stated sorted.

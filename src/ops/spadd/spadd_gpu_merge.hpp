@@ -9,7 +9,6 @@
 
 #include "core/dispatch.hpp"
 #include "device/gpu_launch.hpp"
-#include "device/gpu_scan.hpp"
 #include "spadd_gpu_merge_kernels.hpp"
 #include "spadd_sources.hpp"
 
@@ -17,32 +16,45 @@ namespace kkc::spadd {
 
 namespace gpu_parts {
 
+/// Bytes of columns for as many entries as A and B have, up to which C's are written while A and B are merged. Where
+/// much of it would be left over they are moved.
+inline constexpr size_t most_room = size_t{256} << 20, most_left_over = size_t{1} << 20;
+
 /// The plan data of both phases; knows no scalar.
 template <class I, class O>
 class Merge {
  public:
   Merge(const Desc& desc, Queue& queue)
-      : A(desc.A), B(desc.B), rows_(desc.rows), offset_bytes_(offset_size(desc.pair_C)), memory_(desc.memory) {
-    gpu::prepare<FindPoints<I, O>>(queue);
+      : A(desc.A), B(desc.B), rows_(desc.rows), cols_(desc.cols), pair_C_(desc.pair_C), memory_(desc.memory) {
     gpu::prepare<MergeTile<I, O>>(queue);
-    gpu::prepare_scan<int64_t, int64_t>(queue);
-    for (Sources* x : {&A, &B})
-      if (x->transposed())
-        x->use(transposed_rows(queue, memory_, *x));
-      else if (desc.order == RowOrder::unsorted)
-        put_right(queue, memory_, *x);
-    if (rows_ > 0)
-      offsets_ = std::make_shared<const Buffer>(memory_, Space::device, static_cast<size_t>(rows_ + 1) * offset_bytes_);
-    if (run(queue)) return;
-    // The rows are looked at while they are merged; what is out of order is put right and merged again.
-    const int64_t bad_A = first_disorder(queue, A), bad_B = first_disorder(queue, B);
-    require(bad_A >= 0 || bad_B >= 0, KKC_STATUS_INTERNAL, "spadd found rows out of order and in order");
-    if (desc.order == RowOrder::sorted) fail_not_sorted(bad_A >= 0 ? "A" : "B", bad_A >= 0 ? bad_A : bad_B);
-    if (bad_A >= 0) put_right(queue, memory_, A);
-    if (bad_B >= 0) put_right(queue, memory_, B);
-    require(run(queue), KKC_STATUS_INTERNAL, "spadd sorted rows that are out of order");
+    // Patterns are looked at while they are merged. Before anything else reads one it is looked at as a whole.
+    const bool as_they_are = !A.transposed() && !B.transposed() && desc.order != RowOrder::unsorted;
+    if (as_they_are) run(queue);
+    if (!as_they_are || (result_.found & (found_offsets | found_range | found_disorder)) != 0) {
+      good_ = good_pattern(queue, desc.A) && good_pattern(queue, desc.B);
+      if (!good_) return;
+    }
+    if (!as_they_are) {
+      for (Sources* x : {&A, &B})
+        if (x->transposed())
+          x->use(transposed_rows(queue, memory_, *x));
+        else if (desc.order == RowOrder::unsorted)
+          put_right(queue, memory_, *x);
+      run(queue);
+    }
+    if ((result_.found & found_disorder) != 0) {
+      const int64_t bad_A = first_disorder(queue, A), bad_B = first_disorder(queue, B);
+      require(bad_A >= 0 || bad_B >= 0, KKC_STATUS_INTERNAL, "spadd found rows out of order and in order");
+      if (desc.order == RowOrder::sorted) fail_not_sorted(bad_A >= 0 ? "A" : "B", bad_A >= 0 ? bad_A : bad_B);
+      if (bad_A >= 0) put_right(queue, memory_, A);
+      if (bad_B >= 0) put_right(queue, memory_, B);
+      run(queue);
+    }
+    require((result_.found & ~found_gaps) == 0, KKC_STATUS_INTERNAL, "spadd found a good pattern bad");
   }
 
+  /// False: an operand's pattern is none, and nothing else is known.
+  bool good() const { return good_; }
   int64_t nnz() const { return result_.nnz; }
   int64_t tiles() const { return tiles_; }
   const Tiles& ref() const { return ref_; }
@@ -51,19 +63,30 @@ class Merge {
   template <class J, class Q>
   Pattern write_pattern(Queue& queue) {
     const auto a = A.template rows<I, O>(), b = B.template rows<I, O>();
-    Pattern pattern{std::move(offsets_),
-                    std::make_shared<const Buffer>(memory_, Space::device, static_cast<size_t>(nnz()) * sizeof(J))};
-    Q* const offsets = rows_ > 0 ? pattern.offsets->template as<Q>() : nullptr;
-    const bool noted = tiles_ > 0 && (result_.found & found_gaps) == 0;
-    if (offsets != nullptr && !noted) {
-      const WriteOffsets<I, O, Q> write{a, b, rows_, A.entries() + B.entries(), tiles_, ref_, offsets};
-      gpu::launch(queue, gpu::blocks_for(rows_ + 1, write.threads), write.threads, 0, write);
+    Pattern pattern{std::move(offsets_), std::move(columns_)};
+    bool enqueued = false;
+    if (rows_ > 0 && (tiles_ == 0 || (result_.found & found_gaps) != 0)) {
+      const WriteOffsets<I, O, Q> write{
+          a, b, rows_, A.entries() + B.entries(), tiles_, ref_, pattern.offsets->template as<Q>()};
+      gpu::launch_over(queue, rows_ + 1, write);
+      enqueued = true;
     }
-    const Gather<PickColumn<I, J, Q>> columns{
-        ref_, {a.columns, b.columns, a.base, b.base, pattern.indices->template as<J>(), noted ? offsets : nullptr}};
-    gpu::launch(queue, gpu::blocks_for(tiles_, 1), columns.threads, 0, columns);
+    const size_t bytes = static_cast<size_t>(nnz()) * sizeof(J);
+    const bool written = pattern.indices != nullptr;
+    if (const size_t room = written ? pattern.indices->bytes() : 0;
+        !written || room - bytes > std::max(most_left_over, room / 4)) {
+      const auto columns = std::make_shared<const Buffer>(memory_, Space::device, bytes);
+      if (written && bytes > 0) {
+        queue.copy(columns->data(), pattern.indices->data(), bytes);
+      } else {
+        const Gather<PickColumn<I, J>> gather{ref_, {a.columns, b.columns, a.base, b.base, columns->template as<J>()}};
+        gpu::launch(queue, gpu::blocks_for(tiles_, 1), gather.threads, 0, gather);
+      }
+      pattern.indices = columns;
+      enqueued = true;
+    }
     // The operands' patterns are the caller's again when the plan is made.
-    queue.synchronize();
+    if (enqueued) queue.synchronize();
     A.forget_pattern();
     B.forget_pattern();
     return pattern;
@@ -78,11 +101,13 @@ class Merge {
     unsigned found, unused;
   };
 
-  /// False: a row is out of order. Everything lies in one allocation.
-  bool run(Queue& queue) {
+  /// Merges. What is needed after it lies in one allocation.
+  void run(Queue& queue) {
     const auto a = A.template rows<I, O>(), b = B.template rows<I, O>();
     const int64_t end_a = A.entries(), end_b = B.entries();
     tiles_ = (end_a + end_b + tile_steps - 1) / tile_steps;
+    const unsigned readers = std::clamp(gpu::blocks_for(std::max(rows_, tiles_), ReadOffsets<I, O>::threads), 1u,
+                                        static_cast<unsigned>(2 * queue.concurrency()));
     size_t bytes = 0;
     const auto take = [&bytes](int64_t count, size_t each) {
       const size_t at = bytes;
@@ -92,26 +117,62 @@ class Merge {
     // The tiles' firsts end with the number of all entries, which the result begins with.
     const size_t points_at = take(tiles_ + 1, sizeof(Point)), firsts_at = take(tiles_ + 2, sizeof(int64_t)),
                  words_at = take(tiles_ * tile_words, sizeof(Word)), bases_at = take(tiles_ * tile_words, sizeof(Base)),
-                 scratch_at = take(static_cast<int64_t>(gpu::scan_scratch_bytes<int64_t>(tiles_)), 1);
+                 states_at = take(tiles_ + 1, sizeof(unsigned long long)),
+                 verdicts_at = take(readers, sizeof(unsigned));
     data_ = Buffer(memory_, Space::device, bytes);
     char* const data = data_.as<char>();
     auto* const points = reinterpret_cast<Point*>(data + points_at);
     auto* const firsts = reinterpret_cast<int64_t*>(data + firsts_at);
     auto* const words = reinterpret_cast<Word*>(data + words_at);
     auto* const bases = reinterpret_cast<Base*>(data + bases_at);
-    auto* const found = reinterpret_cast<unsigned*>(firsts + tiles_ + 1);
+    auto* const states = reinterpret_cast<unsigned long long*>(data + states_at);
+    auto* const verdicts = reinterpret_cast<unsigned*>(data + verdicts_at);
+    const Progress progress{states, reinterpret_cast<unsigned*>(states + tiles_),
+                            reinterpret_cast<unsigned*>(firsts + tiles_ + 1)};
     ref_ = {points, firsts, words, bases};
 
-    const FindPoints<I, O> find{a, b, rows_, end_a, end_b, tiles_, points, found};
-    gpu::launch(queue, gpu::blocks_for(tiles_ + 1, find.threads), find.threads, 0, find);
-    const RowPlaces places{rows_ > 0 ? offsets_->template as<uint32_t>() : nullptr,
-                           static_cast<int>(offset_bytes_ / sizeof(uint32_t))};
-    const MergeTile<I, O> merge{a, b, rows_, end_a, end_b, points, words, bases, firsts, places, found};
+    const ReadOffsets<I, O> read{a, b, rows_, end_a, end_b, tiles_, points, firsts + tiles_, progress, verdicts};
+    gpu::launch(queue, readers, read.threads, 0, read);
+    const FindPoints<I, O> find{a, b, tiles_, points, progress.found, verdicts, static_cast<int>(readers)};
+    gpu::launch(queue, std::max(1u, gpu::blocks_for(tiles_, find.warps)), find.threads, 0, find);
+    allocate_pattern(end_a + end_b);
+    const bool wide_offsets = offset_size(pair_C_) == 8, wide_columns = ordinal_size(pair_C_) == 8;
+    const MergeTile<I, O> merge{a,
+                                b,
+                                rows_,
+                                end_a,
+                                end_b,
+                                tiles_,
+                                static_cast<uint64_t>(cols_),
+                                points,
+                                words,
+                                bases,
+                                firsts,
+                                progress,
+                                {rows_ > 0 ? offsets_->data() : nullptr, columns_ ? columns_->data() : nullptr,
+                                 wide_offsets, wide_columns, end_a + end_b}};
     gpu::launch(queue, gpu::blocks_for(tiles_, 1), merge.threads, 0, merge);
-    gpu::exclusive_scan(queue, firsts, firsts, tiles_, data + scratch_at);
     static_assert(sizeof(Result) == 2 * sizeof(int64_t));
     queue.copy(&result_, firsts + tiles_, sizeof result_);
-    return (result_.found & found_disorder) == 0;
+  }
+
+  /// C's arrays, for at most so many entries, while the device has begun.
+  void allocate_pattern(int64_t entries) {
+    if (rows_ > 0 && !offsets_)
+      offsets_ =
+          std::make_shared<const Buffer>(memory_, Space::device, static_cast<size_t>(rows_ + 1) * offset_size(pair_C_));
+    const size_t room = static_cast<size_t>(entries) * ordinal_size(pair_C_);
+    columns_.reset();
+    if (room <= most_room) columns_ = std::make_shared<const Buffer>(memory_, Space::device, room);
+  }
+
+  /// The operand's pattern as the caller gave it.
+  static bool good_pattern(Queue& queue, const Operand& x) {
+    const OperationTable* table = find_operation(queue.table(), "row_stats");
+    require(table != nullptr && table->count > 0, KKC_STATUS_INTERNAL, "row_stats has no kernels");
+    RowStats stats;
+    static_cast<const row_stats::Implementation*>(table->entries[0])->run(queue, {&x.matrix, 1}, false, &stats);
+    return stats.first_bad_row < 0 && stats.first_bad_entry < 0;
   }
 
   /// The first row out of order, or -1.
@@ -126,20 +187,22 @@ class Merge {
     return first == ~0ull ? -1 : static_cast<int64_t>(first);
   }
 
-  int64_t rows_;
-  size_t offset_bytes_;  // of C
+  int64_t rows_, cols_;
+  IndexPair pair_C_;
   std::shared_ptr<const Memory> memory_;
   int64_t tiles_ = 0;
   Result result_{};
   Buffer data_;
   Tiles ref_{};
-  std::shared_ptr<const Buffer> offsets_;  // C's, until they are written
+  std::shared_ptr<const Buffer> offsets_, columns_;  // C's, until they are given out
+  bool good_ = true;
 };
 
 template <class T, class I, class O>
 class MergeKernel final : public Kernel {
  public:
   MergeKernel(const Desc& desc, Queue& queue) : merge_(desc, queue), pair_C_(desc.pair_C) {
+    if (!merge_.good()) return;
     if (merge_.A.mapped() || merge_.B.mapped())
       gpu::prepare<Gather<Through>>(queue);
     else
@@ -147,6 +210,7 @@ class MergeKernel final : public Kernel {
   }
 
   int64_t nnz() const override { return merge_.nnz(); }
+  bool good_patterns() const override { return merge_.good(); }
 
   void execute(Queue& queue, const Args& args) override {
     const auto *a = static_cast<const T*>(args.A.values), *b = static_cast<const T*>(args.B.values);
@@ -212,7 +276,7 @@ inline std::string unsupported(const Desc& desc) {
 
 template <class Dev>
 constexpr Implementation gpu_merge() {
-  return {{"gpu_merge"}, true, gpu_parts::unsupported, gpu_parts::make};
+  return {{"gpu_merge"}, true, gpu_parts::unsupported, gpu_parts::make, true};
 }
 
 }  // namespace kkc::spadd

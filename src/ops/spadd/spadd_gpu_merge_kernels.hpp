@@ -55,23 +55,13 @@ struct WriteOffsets {
   }
 };
 
-/// Columns: of A where A has the entry, else of B. Base 0. Before that, the noted places of rows in their tiles become
-/// C's offsets.
-template <class I, class J, class Q>
+/// Columns: of A where A has the entry, else of B. Base 0.
+template <class I, class J>
 struct PickColumn {
   using Result = J;
   const I *a, *b;
   int32_t base_a, base_b;
   J* to;
-  Q* offsets;  // null: they are written elsewhere
-
-  __device__ void begin_tile(const Point& from, const Point& next, int64_t tile, int64_t first) const {
-    if (offsets == nullptr) return;
-    const RowPlaces places = places_in(offsets);
-    if (tile == 0 && threadIdx.x == 0) offsets[0] = 0;
-    for (int64_t row = from.row + 1 + threadIdx.x; row <= next.row; row += blockDim.x)
-      offsets[row] = static_cast<Q>(first + *places.of(row));
-  }
 
   __device__ J get(bool has_a, int64_t entry_a, bool, int64_t entry_b) const {
     return static_cast<J>(has_a ? a[entry_a] - static_cast<I>(base_a) : b[entry_b] - static_cast<I>(base_b));
@@ -145,8 +135,6 @@ struct Gather {
     const int64_t tile = blockIdx.x, first = from.firsts[tile];
     const int count = static_cast<int>(from.firsts[tile + 1] - first);
     const Point point = from.points[tile];
-    if constexpr (requires { pick.begin_tile(point, point, tile, first); })
-      pick.begin_tile(point, from.points[tile + 1], tile, first);
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
     const uint32_t below = (1u << lane) - 1;
     Pick p = pick;

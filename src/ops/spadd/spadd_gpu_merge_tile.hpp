@@ -1,19 +1,19 @@
 // gpu_merge's merge. The merge path of A and B is cut into tiles, a block each, whatever the rows' lengths; inside a
 // tile every thread merges 16 entries from shared memory (Green, McColl, Bader, "GPU merge path", ICS'12). What remains
-// is two bits for each of C's entries, and where in its tile each of C's rows begins.
+// is two bits for each of C's entries. A tile learns how many of C's entries lie before it from those before it, which
+// are running (decoupled look-back: Merrill, Garland, NVR-2016-002), and so writes its part of C's pattern.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
 #include "device/gpu_warp.hpp"
+#include "ops/spadd/spadd_gpu_merge_pattern.hpp"
+#include "ops/spadd/spadd_gpu_merge_points.hpp"
 #include "ops/spadd/spadd_merge_path.hpp"
 
 namespace kkc::spadd::gpu_parts {
 
-inline constexpr int tile_entries = 2048;  // at most
-/// Steps between tiles: a tile takes one entry more where two of one column would be parted.
-inline constexpr int64_t tile_steps = tile_entries - 1;
 inline constexpr int tile_words = tile_entries / 64;
 
 /// Bits of 64 entries of C, the first 32 in low.
@@ -34,42 +34,6 @@ struct Tiles {
   const Base* bases;
 };
 
-/// Where rows begin, counted from the first of C's entries in their tile: kept in the memory of C's offsets until the
-/// tiles' firsts are known. Tile t knows of the rows from points[t].row + 1 to points[t + 1].row.
-struct RowPlaces {
-  uint32_t* data;
-  int stride;
-  __device__ uint32_t* of(int64_t row) const { return data + row * stride; }
-};
-template <class Q>
-__host__ __device__ RowPlaces places_in(Q* offsets) {
-  return {reinterpret_cast<uint32_t*>(offsets), static_cast<int>(sizeof(Q) / sizeof(uint32_t))};
-}
-
-/// What the merge found, or'ed.
-inline constexpr unsigned found_disorder = 1;  // a row does not ascend strictly: the results are without meaning
-inline constexpr unsigned found_gaps = 2;      // a tile has too many rows to note their places
-
-/// Thread: a border between tiles.
-template <class I, class O>
-struct FindPoints {
-  static constexpr int threads = 128;
-  Rows<I, O> A, B;
-  int64_t rows, end_a, end_b, tiles;
-  Point* points;    // tiles + 1
-  unsigned* found;  // cleared
-
-  __device__ void operator()() const {
-    const int64_t t = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (t > tiles) return;
-    if (t == 0) *found = 0;
-    if (t == tiles)
-      points[t] = {rows, end_a, end_b};
-    else
-      points[t] = t == 0 ? Point{0, 0, 0} : point_at(A, B, 0, rows, t * tile_steps);
-  }
-};
-
 /// Two places of a tile, in A's entries and in B's.
 struct Pair {
   int a, b;
@@ -87,6 +51,7 @@ struct Tile {
   Point from;
   int na, nb;
   int64_t rows;  // at least 1
+  int64_t number;
 
   /// Where a row ends; what lies behind the tile's last entry counts as one entry.
   __device__ Pair end(int64_t row) const {
@@ -141,7 +106,7 @@ struct DistantRows {
   __device__ void mark(int64_t, int, int) const {}
 };
 
-/// Block: a tile. Merges it into bits, counts C's entries and notes where rows begin.
+/// Block: a tile. Merges it into bits and writes its part of C's pattern.
 template <class I, class O>
 struct MergeTile {
   static constexpr int threads = 128;
@@ -153,13 +118,14 @@ struct MergeTile {
   static_assert(items < 31 && threads <= 2048, "a thread's bits, and a mark");
 
   Rows<I, O> A, B;
-  int64_t rows, end_a, end_b;
+  int64_t rows, end_a, end_b, tiles;
+  uint64_t cols;
   const Point* points;
   Word* words;
   Base* bases;
-  int64_t* counts;
-  RowPlaces places;
-  unsigned* found;
+  int64_t* firsts;  // tiles + 1
+  Progress progress;
+  PatternTarget C;
 
   struct Shared {
     U columns[tile_entries + 4];  // A's and the one behind, B's and the one behind
@@ -170,46 +136,60 @@ struct MergeTile {
     int warp_counts[threads / 32];
     uint32_t bits[2][2 * tile_words];
     Base word_bases[tile_words];
+    unsigned tile;
+    int64_t first;
   };
 
   __device__ void operator()() const {
     __shared__ Shared shared;
     const int thread = static_cast<int>(threadIdx.x);
-    const int64_t tile = blockIdx.x;
+    // Tiles are taken in the order in which blocks start: those before a tile are running.
+    if (thread == 0) shared.tile = atomicAdd(progress.ticket, 1u);
+    for (int i = thread; i < 4 * tile_words; i += threads) shared.bits[0][i] = 0;  // of both
+    __syncthreads();
+    const int64_t tile = shared.tile;
     const Point from = points[tile], to = points[tile + 1];
+    if ((gpu::load_fresh(progress.found) & found_offsets) != 0) return;
     const int64_t wide_a = to.a - from.a, wide_b = to.b - from.b;
     if (wide_a < 0 || wide_b < 0 || wide_a + wide_b > tile_entries) {  // only where rows are out of order
       if (thread == 0) {
-        atomicOr(found, found_disorder);
-        counts[tile] = 0;
+        atomicOr(progress.found, found_disorder);
+        tile_state::announce(progress.states + tile, tile_state::counted);
       }
       return;
     }
-    const Tile<I, O> part{
-        A, B, from, static_cast<int>(wide_a), static_cast<int>(wide_b), (to.row < rows ? to.row + 1 : rows) - from.row};
+    const Tile<I, O> part{A,
+                          B,
+                          from,
+                          static_cast<int>(wide_a),
+                          static_cast<int>(wide_b),
+                          (to.row < rows ? to.row + 1 : rows) - from.row,
+                          tile};
     U* const a = shared.columns;
     U* const b = a + part.na + 1;
     stage(a, A, from.a, part.na + (to.a < end_a ? 1 : 0));
     stage(b, B, from.b, part.nb + (to.b < end_b ? 1 : 0));
-    for (int i = thread; i < 4 * tile_words; i += threads) shared.bits[0][i] = 0;  // of both
     if (part.rows <= most_rows) {
       const int count = static_cast<int>(part.rows);
       for (int row = thread; row < count; row += threads) shared.ends[row] = part.end(row).pack();
       __syncthreads();
       const int total = merge(shared, part, StagedRows{shared.ends, shared.marks, count});
-      note_places(shared, part, total, static_cast<int>(to.row - from.row));
+      write_columns(shared, part, total);
+      write_offsets(shared, part, total, static_cast<int>(to.row - from.row));
     } else {
-      if (thread == 0) atomicOr(found, found_gaps);
+      if (thread == 0) atomicOr(progress.found, found_gaps);
       __syncthreads();
-      merge(shared, part, DistantRows<I, O>{part, part.rows});
+      const int total = merge(shared, part, DistantRows<I, O>{part, part.rows});
+      write_columns(shared, part, total);
     }
   }
 
  private:
-  static __device__ void stage(U* to, const Rows<I, O>& X, int64_t from, int n) {
+  __device__ void stage(U* to, const Rows<I, O>& X, int64_t from, int n) const {
     constexpr int batch = 8;
     const I* const columns = X.columns + from;
     const U base = static_cast<U>(X.base);
+    bool out = false;
     for (int first = static_cast<int>(threadIdx.x); first < n; first += batch * threads) {
       I column[batch];
 #pragma unroll
@@ -217,8 +197,13 @@ struct MergeTile {
         if (first + k * threads < n) column[k] = columns[first + k * threads];
 #pragma unroll
       for (int k = 0; k < batch; ++k)
-        if (first + k * threads < n) to[first + k * threads] = static_cast<U>(column[k]) - base;
+        if (first + k * threads < n) {
+          const U from_0 = static_cast<U>(column[k]) - base;
+          out |= from_0 >= cols;
+          to[first + k * threads] = from_0;
+        }
     }
+    if (out) atomicOr(progress.found, found_range);
   }
 
   /// How many entries of C the tile has.
@@ -277,14 +262,13 @@ struct MergeTile {
       next_b = take_b ? after_b : next_b;
     }
     down |= at.a != to.a || at.b != to.b;
-    if (down) atomicOr(found, found_disorder);
-    return write(shared, first, bits_a, bits_b);
+    if (down) atomicOr(progress.found, found_disorder);
+    return write(shared, part.number, first, bits_a, bits_b);
   }
 
-  /// Puts a thread's bits to their places in the tile.
-  __device__ int write(Shared& shared, const Pair& before, uint32_t bits_a, uint32_t bits_b) const {
+  /// Puts a thread's bits to their places in the tile; finds the tile's place.
+  __device__ int write(Shared& shared, int64_t tile, const Pair& before, uint32_t bits_a, uint32_t bits_b) const {
     const int thread = static_cast<int>(threadIdx.x), lane = thread & 31, warp = thread >> 5;
-    const int64_t tile = blockIdx.x;
     const int count = __popc(bits_a | bits_b), through = gpu::subgroup_scan(count, 32);
     if (lane == 31) shared.warp_counts[warp] = through;
     __syncthreads();
@@ -295,6 +279,8 @@ struct MergeTile {
       total += shared.warp_counts[w];
     }
     total = total < tile_entries ? total : tile_entries;
+    unsigned long long* const state = progress.states + tile;
+    if (thread == 0) tile_state::announce(state, tile_state::counted | static_cast<unsigned>(total));
     shared.firsts[thread] = first;
     if (count > 0 && first + count <= tile_entries) {
       const int word = first >> 5, offset = first & 31;
@@ -312,18 +298,49 @@ struct MergeTile {
       }
     }
     __syncthreads();
-    const int used = (total + 63) >> 6;
-    if (thread < used) {
-      const uint32_t *const bits_of_a = shared.bits[0] + 2 * thread, *const bits_of_b = shared.bits[1] + 2 * thread;
-      words[tile * tile_words + thread] = {bits_of_a[0], bits_of_a[1], bits_of_b[0], bits_of_b[1]};
-      bases[tile * tile_words + thread] = shared.word_bases[thread];
+    if (warp == 0) {
+      const int64_t first_C = tile_state::entries_before(progress.states, tile), next_C = first_C + total;
+      if (lane == 0) {
+        tile_state::announce(state, tile_state::through | static_cast<unsigned long long>(next_C));
+        shared.first = firsts[tile] = first_C;
+        if (tile + 1 == tiles) firsts[tiles] = next_C;
+      }
+    } else if (warp == 1 && 64 * lane < total) {
+      const uint32_t *const bits_of_a = shared.bits[0] + 2 * lane, *const bits_of_b = shared.bits[1] + 2 * lane;
+      words[tile * tile_words + lane] = {bits_of_a[0], bits_of_a[1], bits_of_b[0], bits_of_b[1]};
+      bases[tile * tile_words + lane] = shared.word_bases[lane];
     }
-    if (thread == 0) counts[tile] = total;
+    __syncthreads();
     return total;
   }
 
-  /// Rows 1 to `last` of the tile: those where a thread began are where it began.
-  __device__ void note_places(const Shared& shared, const Tile<I, O>& part, int total, int last) const {
+  /// Columns of C, of A where it has the entry, else of B.
+  __device__ void write_columns(const Shared& shared, const Tile<I, O>& part, int total) const {
+    if (C.columns == nullptr) return;
+    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+    const uint32_t below = (1u << lane) - 1;
+    const int64_t first = shared.first, room = C.room - first;
+    if (total > room) total = static_cast<int>(room);  // only where rows are out of order
+    for (int word = warp; 64 * word < total; word += threads / 32) {
+      const uint32_t *const bits_a = shared.bits[0] + 2 * word, *const bits_b = shared.bits[1] + 2 * word;
+      const Base base = shared.word_bases[word];
+      int base_a = base.a, base_b = part.na + 1 + base.b;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int entry = 64 * word + 32 * half + lane;
+        const bool in_a = (bits_a[half] >> lane & 1) != 0;
+        const int place = (in_a ? base_a : base_b) + __popc((in_a ? bits_a[half] : bits_b[half]) & below);
+        // No place lies behind the columns but where rows are out of order.
+        if (entry < total) C.set_column(first + entry, shared.columns[place < tile_entries ? place : tile_entries]);
+        base_a += __popc(bits_a[0]);
+        base_b += __popc(bits_b[0]);
+      }
+    }
+  }
+
+  /// Offsets of rows 1 to `last` of the tile: those where a thread began are where it began.
+  __device__ void write_offsets(const Shared& shared, const Tile<I, O>& part, int total, int last) const {
+    if (part.number == 0 && threadIdx.x == 0) C.set_offset(0, 0);
     for (int row = static_cast<int>(threadIdx.x) + 1; row <= last; row += threads) {
       const int place = Pair::unpack(shared.ends[row - 1]).sum();
       int before = total;
@@ -331,7 +348,7 @@ struct MergeTile {
         const unsigned mark = place % items == 0 ? static_cast<unsigned>(place / items) << 5 : shared.marks[row];
         before = shared.firsts[(mark >> 5) % threads] + static_cast<int>(mark & 31);
       }
-      *places.of(part.from.row + row) = static_cast<uint32_t>(before);
+      C.set_offset(part.from.row + row, shared.first + before);
     }
   }
 };
