@@ -5,12 +5,6 @@
 #include "gpu_guard.hpp"
 
 namespace kkc::gpu {
-namespace {
-
-// What plans read back in one piece: levels' beginnings, tables of alike rows.
-constexpr size_t landing_bytes = size_t{128} << 10;
-
-}  // namespace
 
 GpuQueue::GpuQueue(GpuBackend& backend, Gpu& gpu)
     : backend_(backend),
@@ -51,9 +45,7 @@ void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
       "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
   // The runtime's own way from a device to pageable memory takes several times as long.
   if (blocks && bytes <= landing_bytes && !is_pageable(source)) {
-    if (landing_ == nullptr) landing_ = allocate(Space::pinned, landing_bytes);
-    require(landing_ != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no pinned memory left for a copy");
-    check(copy_async(landing_, source, bytes, stream), "copying");
+    check(copy_async(landing(), source, bytes, stream), "copying");
     check(gpu::synchronize(stream), "waiting for a copy");
     std::memcpy(destination, landing_, bytes);
     return;
@@ -66,6 +58,12 @@ void* GpuQueue::scratch() {
   if (scratch_ == nullptr) scratch_ = allocate(Space::device, scratch_bytes);
   require(scratch_ != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no device memory left for a queue's scratch");
   return scratch_;
+}
+
+void* GpuQueue::landing() {
+  if (landing_ == nullptr) landing_ = allocate(Space::pinned, landing_bytes);
+  require(landing_ != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no pinned memory left for a queue's results");
+  return landing_;
 }
 
 void GpuQueue::synchronize() {

@@ -41,6 +41,12 @@ class GpuQueue final : public Queue {
   static constexpr size_t scratch_bytes = 4096;
   void* scratch();
 
+  /// Pinned memory of the queue's own, for small results: copy() to the host may use it, so may kernels of a call that
+  /// waits for them.
+  // What plans read back in one piece: levels' beginnings, tables of alike rows.
+  static constexpr size_t landing_bytes = size_t{128} << 10;
+  void* landing();
+
  private:
   void enter(Thunk thunk, void* argument, Failure& failure) const override;
   /// The current stream, for one who may enqueue work on it.
@@ -57,7 +63,7 @@ class GpuQueue final : public Queue {
   mutable std::atomic<bool> used_ = false;                      // since the last event behind a call
   mutable std::atomic<uint64_t> last_capture_ = not_capturing;  // that the last call on a caller's stream took part in
   void* scratch_ = nullptr;                                     // null: not needed yet
-  void* landing_ = nullptr;                                     // pinned, for small copies to the host
+  void* landing_ = nullptr;                                     // the same, pinned
   std::shared_ptr<void> space_;                                 // null: the stream was being captured when it came
 };
 

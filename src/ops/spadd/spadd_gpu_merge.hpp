@@ -9,6 +9,7 @@
 
 #include "core/dispatch.hpp"
 #include "device/gpu_launch.hpp"
+#include "device/gpu_queue.hpp"
 #include "spadd_gpu_merge_kernels.hpp"
 #include "spadd_sources.hpp"
 
@@ -30,7 +31,7 @@ class Merge {
     // Patterns are looked at while they are merged. Before anything else reads one it is looked at as a whole.
     const bool as_they_are = !A.transposed() && !B.transposed() && desc.order != RowOrder::unsorted;
     if (as_they_are) run(queue);
-    if (!as_they_are || (result_.found & (found_offsets | found_range | found_disorder)) != 0) {
+    if (!as_they_are || (found_ & (found_offsets | found_range | found_disorder)) != 0) {
       good_ = good_pattern(queue, desc.A) && good_pattern(queue, desc.B);
       if (!good_) return;
     }
@@ -42,7 +43,7 @@ class Merge {
           put_right(queue, memory_, *x);
       run(queue);
     }
-    if ((result_.found & found_disorder) != 0) {
+    if ((found_ & found_disorder) != 0) {
       const int64_t bad_A = first_disorder(queue, A), bad_B = first_disorder(queue, B);
       require(bad_A >= 0 || bad_B >= 0, KKC_STATUS_INTERNAL, "spadd found rows out of order and in order");
       if (desc.order == RowOrder::sorted) fail_not_sorted(bad_A >= 0 ? "A" : "B", bad_A >= 0 ? bad_A : bad_B);
@@ -50,12 +51,12 @@ class Merge {
       if (bad_B >= 0) put_right(queue, memory_, B);
       run(queue);
     }
-    require((result_.found & ~found_gaps) == 0, KKC_STATUS_INTERNAL, "spadd found a good pattern bad");
+    require((found_ & ~found_gaps) == 0, KKC_STATUS_INTERNAL, "spadd found a good pattern bad");
   }
 
   /// False: an operand's pattern is none, and nothing else is known.
   bool good() const { return good_; }
-  int64_t nnz() const { return result_.nnz; }
+  int64_t nnz() const { return nnz_; }
   int64_t tiles() const { return tiles_; }
   const Tiles& ref() const { return ref_; }
   size_t bytes() const { return data_.bytes() + A.bytes() + B.bytes(); }
@@ -65,7 +66,7 @@ class Merge {
     const auto a = A.template rows<I, O>(), b = B.template rows<I, O>();
     Pattern pattern{std::move(offsets_), std::move(columns_)};
     bool enqueued = false;
-    if (rows_ > 0 && (tiles_ == 0 || (result_.found & found_gaps) != 0)) {
+    if (rows_ > 0 && (tiles_ == 0 || (found_ & found_gaps) != 0)) {
       const WriteOffsets<I, O, Q> write{
           a, b, rows_, A.entries() + B.entries(), tiles_, ref_, pattern.offsets->template as<Q>()};
       gpu::launch_over(queue, rows_ + 1, write);
@@ -95,12 +96,6 @@ class Merge {
   Sources A, B;
 
  private:
-  /// Read back together.
-  struct Result {
-    int64_t nnz;
-    unsigned found, unused;
-  };
-
   /// Merges. What is needed after it lies in one allocation.
   void run(Queue& queue) {
     const auto a = A.template rows<I, O>(), b = B.template rows<I, O>();
@@ -114,8 +109,7 @@ class Merge {
       bytes += (static_cast<size_t>(count) * each + memory_alignment - 1) / memory_alignment * memory_alignment;
       return at;
     };
-    // The tiles' firsts end with the number of all entries, which the result begins with.
-    const size_t points_at = take(tiles_ + 1, sizeof(Point)), firsts_at = take(tiles_ + 2, sizeof(int64_t)),
+    const size_t points_at = take(tiles_ + 1, sizeof(Point)), firsts_at = take(tiles_ + 1, sizeof(int64_t)),
                  words_at = take(tiles_ * tile_words, sizeof(Word)), bases_at = take(tiles_ * tile_words, sizeof(Base)),
                  states_at = take(tiles_ + 1, sizeof(unsigned long long)),
                  verdicts_at = take(readers, sizeof(unsigned));
@@ -127,13 +121,17 @@ class Merge {
     auto* const bases = reinterpret_cast<Base*>(data + bases_at);
     auto* const states = reinterpret_cast<unsigned long long*>(data + states_at);
     auto* const verdicts = reinterpret_cast<unsigned*>(data + verdicts_at);
-    const Progress progress{states, reinterpret_cast<unsigned*>(states + tiles_),
-                            reinterpret_cast<unsigned*>(firsts + tiles_ + 1)};
+    auto* const ticket = reinterpret_cast<unsigned*>(states + tiles_);
+    // Kernels write the result where the host reads it: a copy would take as long as one of the short kernels.
+    auto* const result = static_cast<volatile Result*>(static_cast<gpu::GpuQueue&>(queue).landing());
+    result->nnz = 0;
+    for (int kind = 0; kind < found_kinds; ++kind) result->found[kind] = 0;
+    const Progress progress{states, ticket, ticket + 1, result};
     ref_ = {points, firsts, words, bases};
 
     const ReadOffsets<I, O> read{a, b, rows_, end_a, end_b, tiles_, points, firsts + tiles_, progress, verdicts};
     gpu::launch(queue, readers, read.threads, 0, read);
-    const FindPoints<I, O> find{a, b, tiles_, points, progress.found, verdicts, static_cast<int>(readers)};
+    const FindPoints<I, O> find{a, b, rows_, tiles_, points, progress, verdicts, static_cast<int>(readers)};
     gpu::launch(queue, std::max(1u, gpu::blocks_for(tiles_, find.warps)), find.threads, 0, find);
     allocate_pattern(end_a + end_b);
     const bool wide_offsets = offset_size(pair_C_) == 8, wide_columns = ordinal_size(pair_C_) == 8;
@@ -152,8 +150,10 @@ class Merge {
                                 {rows_ > 0 ? offsets_->data() : nullptr, columns_ ? columns_->data() : nullptr,
                                  wide_offsets, wide_columns, end_a + end_b}};
     gpu::launch(queue, gpu::blocks_for(tiles_, 1), merge.threads, 0, merge);
-    static_assert(sizeof(Result) == 2 * sizeof(int64_t));
-    queue.copy(&result_, firsts + tiles_, sizeof result_);
+    queue.synchronize();
+    nnz_ = result->nnz;
+    found_ = 0;
+    for (int kind = 0; kind < found_kinds; ++kind) found_ |= result->found[kind] << kind;
   }
 
   /// C's arrays, for at most so many entries, while the device has begun.
@@ -191,7 +191,8 @@ class Merge {
   IndexPair pair_C_;
   std::shared_ptr<const Memory> memory_;
   int64_t tiles_ = 0;
-  Result result_{};
+  int64_t nnz_ = 0;
+  unsigned found_ = 0;
   Buffer data_;
   Tiles ref_{};
   std::shared_ptr<const Buffer> offsets_, columns_;  // C's, until they are given out

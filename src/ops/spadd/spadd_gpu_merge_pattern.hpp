@@ -38,12 +38,17 @@ __device__ inline void announce(unsigned long long* state, unsigned long long wo
   *static_cast<volatile unsigned long long*>(state) = word;
 }
 
-/// C's entries before a tile, for a whole warp.
-__device__ inline int64_t entries_before(const unsigned long long* states, int64_t tile) {
+/// C's entries before a tile, for a whole block, whose warps look at windows of tiles beside each other. Where all tiles
+/// count at the same time none knows of all before it, so few long steps back are what counts. Also orders what the
+/// block has written to shared memory.
+template <int warps>
+__device__ inline int64_t entries_before(const unsigned long long* states, int64_t tile,
+                                         unsigned long long (&found)[2][warps]) {
   constexpr int batch = 4, window = 32 * batch;
-  const int lane = static_cast<int>(threadIdx.x) & 31;
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
   unsigned long long sum = 0;
-  for (int64_t end = tile; end > 0; end -= window) {
+  for (int step = 0;; ++step) {
+    const int64_t end = tile - (static_cast<int64_t>(step) * warps + warp) * window;
     unsigned long long words[batch];
     int known;  // the nearest of the tiles that knows of all before it
     for (;;) {
@@ -63,12 +68,21 @@ __device__ inline int64_t entries_before(const unsigned long long* states, int64
       if (missing >= known) break;
       gpu::pause(40);
     }
+    unsigned long long of_window = 0;
 #pragma unroll
     for (int j = 0; j < batch; ++j)
-      if (32 * j + lane <= known) sum += words[j] & number;
-    if (known < window) break;
+      if (32 * j + lane <= known) of_window += words[j] & number;
+    of_window = gpu::subgroup_sum(of_window, 32);
+    unsigned long long* const of_step = found[step & 1];  // the other half may still be read
+    if (lane == 0) of_step[warp] = of_window | (known < window ? through : 0);
+    __syncthreads();
+#pragma unroll
+    for (int w = 0; w < warps; ++w) {
+      const unsigned long long word = of_step[w];
+      sum += word & number;
+      if (word >= through) return static_cast<int64_t>(sum);
+    }
   }
-  return static_cast<int64_t>(gpu::subgroup_sum(sum, 32));
 }
 }  // namespace tile_state
 

@@ -20,10 +20,24 @@ inline constexpr unsigned found_range = 2;     // a column is out of range
 inline constexpr unsigned found_disorder = 4;  // a row does not ascend strictly
 inline constexpr unsigned found_gaps = 8;      // a tile has too many rows to note their places
 
+inline constexpr int found_kinds = 4;
+
+/// In the host's memory: what it waits for.
+struct Result {
+  int64_t nnz;
+  unsigned found[found_kinds];
+};
+
 /// What the tiles share while they are merged.
 struct Progress {
   unsigned long long* states;  // of each tile: how many of C's entries (TileState)
   unsigned *ticket, *found;
+  volatile Result* result;
+
+  /// The host is told of each kind once, in a word of its own: the order in which words arrive does not matter.
+  __device__ void note(unsigned kind) const {
+    if ((atomicOr(found, kind) & kind) == 0) result->found[__ffs(static_cast<int>(kind)) - 1] = 1;
+  }
 };
 
 /// Thread: rows. Looks at the offsets, notes the rows in which tiles begin, and clears what the merge counts with.
@@ -104,31 +118,41 @@ template <class I, class O>
 struct FindPoints {
   static constexpr int threads = 256, warps = threads / 32;
   Rows<I, O> A, B;
-  int64_t tiles;
+  int64_t rows, tiles;
   Point* points;
-  unsigned* found;
+  Progress progress;
   const unsigned* verdicts;
   int count;  // of verdicts
 
   __device__ void operator()() const {
     const int thread = static_cast<int>(threadIdx.x);
     const int64_t tile = static_cast<int64_t>(blockIdx.x) * warps + (thread >> 5);
+    // The row's place is on its way while the verdicts are; where offsets are bad the row may be any.
+    int64_t row = tile > 0 && tile < tiles ? gpu::load_fresh(&points[tile].row) : 0;
     unsigned bad = 0;
     for (int i = thread; i < count; i += threads) bad |= verdicts[i];
+    int64_t a = 0, b = 0, after_a = 0, after_b = 0;
+    if (row >= 0 && row < rows) {
+      if (A.offsets != nullptr) a = gpu::load_fresh(A.offsets + row), after_a = gpu::load_fresh(A.offsets + row + 1);
+      if (B.offsets != nullptr) b = gpu::load_fresh(B.offsets + row), after_b = gpu::load_fresh(B.offsets + row + 1);
+    }
     if (__syncthreads_or(static_cast<int>(bad)) != 0) {
-      if (thread == 0) *found = found_offsets;
+      if (thread == 0) progress.note(found_offsets);
       return;
     }
     if (tile >= tiles) return;
-    const Point point = tile == 0 ? Point{0, 0, 0} : point_of(tile * tile_steps, points[tile].row, thread & 31);
+    Point point{0, 0, 0};
+    if (tile > 0) {
+      point = point_of(tile * tile_steps, {row, A.offsets == nullptr ? 0 : a - A.base, B.offsets == nullptr ? 0 : b - B.base},
+                       after_a - a, after_b - b, thread & 31);
+    }
     if ((thread & 31) == 0) points[tile] = point;
   }
 
  private:
   /// The point after `diagonal` entries, or one entry later where it would part two entries of one column.
-  __device__ Point point_of(int64_t diagonal, int64_t row, int lane) const {
-    const int64_t a = A.begin(row), b = B.begin(row), na = A.begin(row + 1) - a, nb = B.begin(row + 1) - b,
-                  steps = diagonal - a - b;
+  __device__ Point point_of(int64_t diagonal, const Point& begin, int64_t na, int64_t nb, int lane) const {
+    const int64_t a = begin.a, b = begin.b, steps = diagonal - a - b;
     // How many of the steps take an entry of A (taken_from_a), 33 parts at a time.
     int64_t low = steps > nb ? steps - nb : 0, high = steps < na ? steps : na;
     while (low < high) {
@@ -142,7 +166,7 @@ struct FindPoints {
     }
     const int64_t y = steps - low;
     const bool parted = low > 0 && y < nb && A.column(a + low - 1) == B.column(b + y);
-    return {row, a + low, b + y + (parted ? 1 : 0)};
+    return {begin.row, a + low, b + y + (parted ? 1 : 0)};
   }
 };
 

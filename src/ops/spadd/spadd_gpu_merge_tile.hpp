@@ -57,6 +57,11 @@ struct Tile {
   __device__ Pair end(int64_t row) const {
     return {clip(A.begin(from.row + row + 1) - from.a, na), clip(B.begin(from.row + row + 1) - from.b, nb)};
   }
+  /// The same from offsets.
+  __device__ Pair end_of(O a, O b) const {
+    return {A.offsets == nullptr ? 0 : clip(static_cast<int64_t>(a) - A.base - from.a, na),
+            B.offsets == nullptr ? 0 : clip(static_cast<int64_t>(b) - B.base - from.b, nb)};
+  }
 
  private:
   static __device__ int clip(int64_t i, int n) { return i > n ? n + 1 : static_cast<int>(i); }
@@ -112,10 +117,12 @@ struct MergeTile {
   static constexpr int threads = 128;
   static constexpr int blocks_per_sm = sizeof(I) == 4 ? 10 : 8;
   static constexpr int items = tile_entries / threads;  // a thread's, and one more where two of one column are there
+  static constexpr int batch = items + 1;               // columns that a thread brings
   static constexpr int most_rows = 1280;                // whose ends are staged
   using U = std::make_unsigned_t<I>;
   static constexpr U past = ~U{0};  // above every column
   static_assert(items < 31 && threads <= 2048, "a thread's bits, and a mark");
+  static_assert(batch * threads >= tile_entries + 2, "a tile's columns");
 
   Rows<I, O> A, B;
   int64_t rows, end_a, end_b, tiles;
@@ -128,7 +135,7 @@ struct MergeTile {
   PatternTarget C;
 
   struct Shared {
-    U columns[tile_entries + 4];  // A's and the one behind, B's and the one behind
+    U columns[batch * threads];  // A's and the one behind, B's and the one behind
     uint32_t ends[most_rows];
     uint16_t marks[most_rows + 1];
     uint32_t begins[threads + 1];
@@ -137,23 +144,25 @@ struct MergeTile {
     uint32_t bits[2][2 * tile_words];
     Base word_bases[tile_words];
     unsigned tile;
-    int64_t first;
+    unsigned long long looks[2][threads / 32];
   };
 
   __device__ void operator()() const {
     __shared__ Shared shared;
     const int thread = static_cast<int>(threadIdx.x);
     // Tiles are taken in the order in which blocks start: those before a tile are running.
-    if (thread == 0) shared.tile = atomicAdd(progress.ticket, 1u);
+    unsigned ticket = 0;
+    if (thread == 0) ticket = atomicAdd(progress.ticket, 1u);
     for (int i = thread; i < 4 * tile_words; i += threads) shared.bits[0][i] = 0;  // of both
+    if (thread == 0) shared.tile = ticket;
     __syncthreads();
     const int64_t tile = shared.tile;
-    const Point from = points[tile], to = points[tile + 1];
+    const Point from = point(tile), to = point(tile + 1);
     if ((gpu::load_fresh(progress.found) & found_offsets) != 0) return;
     const int64_t wide_a = to.a - from.a, wide_b = to.b - from.b;
     if (wide_a < 0 || wide_b < 0 || wide_a + wide_b > tile_entries) {  // only where rows are out of order
       if (thread == 0) {
-        atomicOr(progress.found, found_disorder);
+        progress.note(found_disorder);
         tile_state::announce(progress.states + tile, tile_state::counted);
       }
       return;
@@ -165,50 +174,72 @@ struct MergeTile {
                           static_cast<int>(wide_b),
                           (to.row < rows ? to.row + 1 : rows) - from.row,
                           tile};
-    U* const a = shared.columns;
-    U* const b = a + part.na + 1;
-    stage(a, A, from.a, part.na + (to.a < end_a ? 1 : 0));
-    stage(b, B, from.b, part.nb + (to.b < end_b ? 1 : 0));
-    if (part.rows <= most_rows) {
-      const int count = static_cast<int>(part.rows);
-      for (int row = thread; row < count; row += threads) shared.ends[row] = part.end(row).pack();
-      __syncthreads();
-      const int total = merge(shared, part, StagedRows{shared.ends, shared.marks, count});
-      write_columns(shared, part, total);
-      write_offsets(shared, part, total, static_cast<int>(to.row - from.row));
+    const bool staged_rows = part.rows <= most_rows;
+    const int count = staged_rows ? static_cast<int>(part.rows) : 0;
+    stage(shared, part, count, to.a < end_a, to.b < end_b);
+    __syncthreads();
+    if (staged_rows) {
+      const Place place = merge(shared, part, StagedRows{shared.ends, shared.marks, count});
+      write_columns(shared, part, place);
+      write_offsets(shared, part, place, static_cast<int>(to.row - from.row));
     } else {
-      if (thread == 0) atomicOr(progress.found, found_gaps);
-      __syncthreads();
-      const int total = merge(shared, part, DistantRows<I, O>{part, part.rows});
-      write_columns(shared, part, total);
+      if (thread == 0) progress.note(found_gaps);
+      const Place place = merge(shared, part, DistantRows<I, O>{part, part.rows});
+      write_columns(shared, part, place);
     }
   }
 
  private:
-  __device__ void stage(U* to, const Rows<I, O>& X, int64_t from, int n) const {
-    constexpr int batch = 8;
-    const I* const columns = X.columns + from;
-    const U base = static_cast<U>(X.base);
-    bool out = false;
-    for (int first = static_cast<int>(threadIdx.x); first < n; first += batch * threads) {
-      I column[batch];
-#pragma unroll
-      for (int k = 0; k < batch; ++k)
-        if (first + k * threads < n) column[k] = columns[first + k * threads];
-#pragma unroll
-      for (int k = 0; k < batch; ++k)
-        if (first + k * threads < n) {
-          const U from_0 = static_cast<U>(column[k]) - base;
-          out |= from_0 >= cols;
-          to[first + k * threads] = from_0;
-        }
-    }
-    if (out) atomicOr(progress.found, found_range);
+  /// Loads that stay where they are, so that one is not waited for before the next.
+  __device__ Point point(int64_t tile) const {
+    return {gpu::load_fresh(&points[tile].row), gpu::load_fresh(&points[tile].a), gpu::load_fresh(&points[tile].b)};
   }
 
-  /// How many entries of C the tile has.
+  /// A tile's entries of C: how many, and how many before them.
+  struct Place {
+    int total;
+    int64_t first;
+  };
+
+  /// Both operands' columns and the ends of rows, all on their way before the first is waited for.
+  __device__ void stage(Shared& shared, const Tile<I, O>& part, int count, bool more_a, bool more_b) const {
+    const int thread = static_cast<int>(threadIdx.x);
+    O ends_a[2] = {}, ends_b[2] = {};
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      if (const int row = thread + k * threads; row < count) {
+        if (A.offsets != nullptr) ends_a[k] = A.offsets[part.from.row + row + 1];
+        if (B.offsets != nullptr) ends_b[k] = B.offsets[part.from.row + row + 1];
+      }
+    const int first_b = part.na + 1, after = first_b + part.nb + (more_b ? 1 : 0), hole = more_a ? -1 : part.na;
+    const I* const of_a = A.columns + part.from.a + thread;
+    const I* const of_b = B.columns + part.from.b - first_b + thread;
+    const U base_a = static_cast<U>(A.base), base_b = static_cast<U>(B.base), limit = cols < past ? static_cast<U>(cols) : past;
+    I column[batch];
+#pragma unroll
+    for (int k = 0; k < batch; ++k) {
+      const int i = k * threads + thread;
+      const I* const from = i < first_b ? of_a : of_b;
+      column[k] = static_cast<I>(i < first_b ? base_a : base_b);
+      if (i < after && i != hole) column[k] = from[k * threads];
+    }
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      if (const int row = thread + k * threads; row < count) shared.ends[row] = part.end_of(ends_a[k], ends_b[k]).pack();
+    bool out = false;
+#pragma unroll
+    for (int k = 0; k < batch; ++k) {
+      const int i = k * threads + thread;
+      const U from_0 = static_cast<U>(column[k]) - (i < first_b ? base_a : base_b);
+      out |= from_0 >= limit;
+      shared.columns[i] = from_0;
+    }
+    for (int row = thread + 2 * threads; row < count; row += threads) shared.ends[row] = part.end(row).pack();
+    if (out) progress.note(found_range);
+  }
+
   template <class TileRows>
-  __device__ int merge(Shared& shared, const Tile<I, O>& part, const TileRows& of) const {
+  __device__ Place merge(Shared& shared, const Tile<I, O>& part, const TileRows& of) const {
     const int thread = static_cast<int>(threadIdx.x), n = part.na + part.nb;
     const U* const a = shared.columns;
     const U* const b = a + part.na + 1;
@@ -262,12 +293,12 @@ struct MergeTile {
       next_b = take_b ? after_b : next_b;
     }
     down |= at.a != to.a || at.b != to.b;
-    if (down) atomicOr(progress.found, found_disorder);
+    if (down) progress.note(found_disorder);
     return write(shared, part.number, first, bits_a, bits_b);
   }
 
   /// Puts a thread's bits to their places in the tile; finds the tile's place.
-  __device__ int write(Shared& shared, int64_t tile, const Pair& before, uint32_t bits_a, uint32_t bits_b) const {
+  __device__ Place write(Shared& shared, int64_t tile, const Pair& before, uint32_t bits_a, uint32_t bits_b) const {
     const int thread = static_cast<int>(threadIdx.x), lane = thread & 31, warp = thread >> 5;
     const int count = __popc(bits_a | bits_b), through = gpu::subgroup_scan(count, 32);
     if (lane == 31) shared.warp_counts[warp] = through;
@@ -297,30 +328,27 @@ struct MergeTile {
                                           static_cast<uint16_t>(before.b + __popc(bits_b & below))};
       }
     }
-    __syncthreads();
-    if (warp == 0) {
-      const int64_t first_C = tile_state::entries_before(progress.states, tile), next_C = first_C + total;
-      if (lane == 0) {
-        tile_state::announce(state, tile_state::through | static_cast<unsigned long long>(next_C));
-        shared.first = firsts[tile] = first_C;
-        if (tile + 1 == tiles) firsts[tiles] = next_C;
-      }
+    const int64_t first_C = tile_state::entries_before(progress.states, tile, shared.looks);
+    if (thread == 0) {
+      const int64_t next_C = first_C + total;
+      tile_state::announce(state, tile_state::through | static_cast<unsigned long long>(next_C));
+      firsts[tile] = first_C;
+      if (tile + 1 == tiles) firsts[tiles] = progress.result->nnz = next_C;
     } else if (warp == 1 && 64 * lane < total) {
       const uint32_t *const bits_of_a = shared.bits[0] + 2 * lane, *const bits_of_b = shared.bits[1] + 2 * lane;
       words[tile * tile_words + lane] = {bits_of_a[0], bits_of_a[1], bits_of_b[0], bits_of_b[1]};
       bases[tile * tile_words + lane] = shared.word_bases[lane];
     }
-    __syncthreads();
-    return total;
+    return {total, first_C};
   }
 
   /// Columns of C, of A where it has the entry, else of B.
-  __device__ void write_columns(const Shared& shared, const Tile<I, O>& part, int total) const {
+  __device__ void write_columns(const Shared& shared, const Tile<I, O>& part, const Place& of) const {
     if (C.columns == nullptr) return;
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
     const uint32_t below = (1u << lane) - 1;
-    const int64_t first = shared.first, room = C.room - first;
-    if (total > room) total = static_cast<int>(room);  // only where rows are out of order
+    const int64_t first = of.first, room = C.room - first;
+    const int total = of.total > room ? static_cast<int>(room) : of.total;  // less only where rows are out of order
     for (int word = warp; 64 * word < total; word += threads / 32) {
       const uint32_t *const bits_a = shared.bits[0] + 2 * word, *const bits_b = shared.bits[1] + 2 * word;
       const Base base = shared.word_bases[word];
@@ -339,16 +367,16 @@ struct MergeTile {
   }
 
   /// Offsets of rows 1 to `last` of the tile: those where a thread began are where it began.
-  __device__ void write_offsets(const Shared& shared, const Tile<I, O>& part, int total, int last) const {
+  __device__ void write_offsets(const Shared& shared, const Tile<I, O>& part, const Place& of, int last) const {
     if (part.number == 0 && threadIdx.x == 0) C.set_offset(0, 0);
     for (int row = static_cast<int>(threadIdx.x) + 1; row <= last; row += threads) {
       const int place = Pair::unpack(shared.ends[row - 1]).sum();
-      int before = total;
+      int before = of.total;
       if (place < part.na + part.nb) {
         const unsigned mark = place % items == 0 ? static_cast<unsigned>(place / items) << 5 : shared.marks[row];
         before = shared.firsts[(mark >> 5) % threads] + static_cast<int>(mark & 31);
       }
-      C.set_offset(part.from.row + row, shared.first + before);
+      C.set_offset(part.from.row + row, of.first + before);
     }
   }
 };
