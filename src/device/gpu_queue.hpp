@@ -41,9 +41,8 @@ class GpuQueue final : public Queue {
   static constexpr size_t scratch_bytes = 4096;
   void* scratch();
 
-  /// Pinned memory of the queue's own, for small results: copy() to the host may use it, so may kernels of a call that
-  /// waits for them.
-  // What plans read back in one piece: levels' beginnings, tables of alike rows.
+  /// Pinned memory of the queue's own, for what plans read back in one piece: copy() to the host lands there, and
+  /// kernels of a call that waits for them may write there.
   static constexpr size_t landing_bytes = size_t{128} << 10;
   void* landing();
 

@@ -11,6 +11,7 @@
 #include "device/gpu_launch.hpp"
 #include "device/gpu_queue.hpp"
 #include "spadd_gpu_merge_kernels.hpp"
+#include "spadd_gpu_merge_memory.hpp"
 #include "spadd_sources.hpp"
 
 namespace kkc::spadd {
@@ -64,39 +65,34 @@ class Merge {
   template <class J, class Q>
   Pattern write_pattern(Queue& queue) {
     const auto a = A.template rows<I, O>(), b = B.template rows<I, O>();
-    Pattern pattern{std::move(offsets_), std::move(columns_)};
     bool enqueued = false;
     if (rows_ > 0 && (tiles_ == 0 || (found_ & found_gaps) != 0)) {
       const WriteOffsets<I, O, Q> write{
-          a, b, rows_, A.entries() + B.entries(), tiles_, ref_, pattern.offsets->template as<Q>()};
+          a, b, rows_, A.entries() + B.entries(), tiles_, ref_, offsets_->template as<Q>()};
       gpu::launch_over(queue, rows_ + 1, write);
       enqueued = true;
     }
     const size_t bytes = static_cast<size_t>(nnz()) * sizeof(J);
-    const bool written = pattern.indices != nullptr;
-    if (const size_t room = written ? pattern.indices->bytes() : 0;
-        !written || room - bytes > std::max(most_left_over, room / 4)) {
-      const auto columns = std::make_shared<const Buffer>(memory_, Space::device, bytes);
-      if (written && bytes > 0) {
-        queue.copy(columns->data(), pattern.indices->data(), bytes);
-      } else {
-        const Gather<PickColumn<I, J>> gather{ref_, {a.columns, b.columns, a.base, b.base, columns->template as<J>()}};
-        gpu::launch(queue, gpu::blocks_for(tiles_, 1), gather.threads, 0, gather);
-      }
-      pattern.indices = columns;
+    if (columns_ == nullptr) {
+      columns_ = std::make_shared<const Buffer>(memory_, Space::device, bytes);
+      const Gather<PickColumn<I, J>> gather{ref_, {a.columns, b.columns, a.base, b.base, columns_->template as<J>()}};
+      gpu::launch(queue, gpu::blocks_for(tiles_, 1), gather.threads, 0, gather);
+      enqueued = true;
+    } else if (const size_t room = columns_->bytes(); room - bytes > std::max(most_left_over, room / 4)) {
+      shrink(queue, bytes);
       enqueued = true;
     }
     // The operands' patterns are the caller's again when the plan is made.
     if (enqueued) queue.synchronize();
     A.forget_pattern();
     B.forget_pattern();
-    return pattern;
+    return {std::move(offsets_), std::move(columns_)};
   }
 
   Sources A, B;
 
  private:
-  /// Merges. What is needed after it lies in one allocation.
+  /// Merges.
   void run(Queue& queue) {
     const auto a = A.template rows<I, O>(), b = B.template rows<I, O>();
     const int64_t end_a = A.entries(), end_b = B.entries();
@@ -106,14 +102,15 @@ class Merge {
     size_t bytes = 0;
     const auto take = [&bytes](int64_t count, size_t each) {
       const size_t at = bytes;
-      bytes += (static_cast<size_t>(count) * each + memory_alignment - 1) / memory_alignment * memory_alignment;
+      bytes += OneAllocation::room_for(static_cast<size_t>(count) * each);
       return at;
     };
     const size_t points_at = take(tiles_ + 1, sizeof(Point)), firsts_at = take(tiles_ + 1, sizeof(int64_t)),
                  words_at = take(tiles_ * tile_words, sizeof(Word)), bases_at = take(tiles_ * tile_words, sizeof(Base)),
                  states_at = take(tiles_ + 1, sizeof(unsigned long long)),
                  verdicts_at = take(readers, sizeof(unsigned));
-    data_ = Buffer(memory_, Space::device, bytes);
+    const size_t room = static_cast<size_t>(end_a + end_b) * ordinal_size(pair_C_);
+    allocate(bytes, room <= most_room ? room : 0, room <= most_room);
     char* const data = data_.as<char>();
     auto* const points = reinterpret_cast<Point*>(data + points_at);
     auto* const firsts = reinterpret_cast<int64_t*>(data + firsts_at);
@@ -133,7 +130,6 @@ class Merge {
     gpu::launch(queue, readers, read.threads, 0, read);
     const FindPoints<I, O> find{a, b, rows_, tiles_, points, progress, verdicts, static_cast<int>(readers)};
     gpu::launch(queue, std::max(1u, gpu::blocks_for(tiles_, find.warps)), find.threads, 0, find);
-    allocate_pattern(end_a + end_b);
     const bool wide_offsets = offset_size(pair_C_) == 8, wide_columns = ordinal_size(pair_C_) == 8;
     const MergeTile<I, O> merge{a,
                                 b,
@@ -156,14 +152,32 @@ class Merge {
     for (int kind = 0; kind < found_kinds; ++kind) found_ |= result->found[kind] << kind;
   }
 
-  /// C's arrays, for at most so many entries, while the device has begun.
-  void allocate_pattern(int64_t entries) {
-    if (rows_ > 0 && !offsets_)
-      offsets_ =
-          std::make_shared<const Buffer>(memory_, Space::device, static_cast<size_t>(rows_ + 1) * offset_size(pair_C_));
-    const size_t room = static_cast<size_t>(entries) * ordinal_size(pair_C_);
+  /// The plan data and C's arrays.
+  void allocate(size_t data, size_t columns, bool has_columns) {
+    const size_t offsets = rows_ > 0 ? static_cast<size_t>(rows_ + 1) * offset_size(pair_C_) : 0;
+    data_ = Buffer();
+    offsets_.reset();
     columns_.reset();
-    if (room <= most_room) columns_ = std::make_shared<const Buffer>(memory_, Space::device, room);
+    const auto memory = std::make_shared<const OneAllocation>(
+        memory_, OneAllocation::room_for(data) + OneAllocation::room_for(offsets) + OneAllocation::room_for(columns));
+    data_ = Buffer(memory, Space::device, data);
+    if (rows_ > 0) offsets_ = std::make_shared<const Buffer>(memory, Space::device, offsets);
+    if (has_columns) columns_ = std::make_shared<const Buffer>(memory, Space::device, columns);
+  }
+
+  /// Moves all to an allocation with room for no more columns than C has.
+  void shrink(Queue& queue, size_t columns) {
+    const Buffer data(std::move(data_));
+    const auto old_offsets = std::move(offsets_), old_columns = std::move(columns_);
+    allocate(data.bytes(), columns, true);
+    queue.copy(data_.data(), data.data(), data.bytes());
+    if (old_offsets) queue.copy(offsets_->data(), old_offsets->data(), old_offsets->bytes());
+    if (columns > 0) queue.copy(columns_->data(), old_columns->data(), columns);
+    const auto moved = [&](auto* part) {
+      return reinterpret_cast<decltype(part)>(data_.as<char>() +
+                                              (reinterpret_cast<const char*>(part) - data.as<char>()));
+    };
+    ref_ = {moved(ref_.points), moved(ref_.firsts), moved(ref_.words), moved(ref_.bases)};
   }
 
   /// The operand's pattern as the caller gave it.

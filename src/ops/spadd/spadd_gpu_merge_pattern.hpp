@@ -38,9 +38,9 @@ __device__ inline void announce(unsigned long long* state, unsigned long long wo
   *static_cast<volatile unsigned long long*>(state) = word;
 }
 
-/// C's entries before a tile, for a whole block, whose warps look at windows of tiles beside each other. Where all tiles
-/// count at the same time none knows of all before it, so few long steps back are what counts. Also orders what the
-/// block has written to shared memory.
+/// C's entries before a tile, for a whole block, whose warps look at windows of tiles beside each other. Where all
+/// tiles count at the same time none knows of all before it, so few long steps back are what counts. Also orders what
+/// the block has written to shared memory.
 template <int warps>
 __device__ inline int64_t entries_before(const unsigned long long* states, int64_t tile,
                                          unsigned long long (&found)[2][warps]) {

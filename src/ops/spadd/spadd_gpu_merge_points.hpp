@@ -143,8 +143,9 @@ struct FindPoints {
     if (tile >= tiles) return;
     Point point{0, 0, 0};
     if (tile > 0) {
-      point = point_of(tile * tile_steps, {row, A.offsets == nullptr ? 0 : a - A.base, B.offsets == nullptr ? 0 : b - B.base},
-                       after_a - a, after_b - b, thread & 31);
+      point = point_of(tile * tile_steps,
+                       {row, A.offsets == nullptr ? 0 : a - A.base, B.offsets == nullptr ? 0 : b - B.base}, after_a - a,
+                       after_b - b, thread & 31);
     }
     if ((thread & 31) == 0) points[tile] = point;
   }

@@ -214,7 +214,8 @@ struct MergeTile {
     const int first_b = part.na + 1, after = first_b + part.nb + (more_b ? 1 : 0), hole = more_a ? -1 : part.na;
     const I* const of_a = A.columns + part.from.a + thread;
     const I* const of_b = B.columns + part.from.b - first_b + thread;
-    const U base_a = static_cast<U>(A.base), base_b = static_cast<U>(B.base), limit = cols < past ? static_cast<U>(cols) : past;
+    const U base_a = static_cast<U>(A.base), base_b = static_cast<U>(B.base),
+            limit = cols < past ? static_cast<U>(cols) : past;
     I column[batch];
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
@@ -225,7 +226,8 @@ struct MergeTile {
     }
 #pragma unroll
     for (int k = 0; k < 2; ++k)
-      if (const int row = thread + k * threads; row < count) shared.ends[row] = part.end_of(ends_a[k], ends_b[k]).pack();
+      if (const int row = thread + k * threads; row < count)
+        shared.ends[row] = part.end_of(ends_a[k], ends_b[k]).pack();
     bool out = false;
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
