@@ -323,6 +323,31 @@ TEST_CASE("spadd: sums of as many entries as one operand, of both, and between",
   }
 }
 
+TEST_CASE("spadd: more tiles than run at once", "[spadd]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (!is_gpu(visit.device) || !has_kernels<T>(visit.device, "spadd")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    constexpr int64_t rows = 60'000;
+    HostCsr<T> A, B;
+    A.rows = B.rows = rows;
+    A.cols = B.cols = 90;
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t k = 0; k < 30; ++k) A.indices.push_back(2 * k + row % 3);
+      for (int64_t k = 0; k < 20 + row % 11; ++k) B.indices.push_back(3 * k);
+      A.offsets.push_back(A.nnz());
+      B.offsets.push_back(B.nnz());
+    }
+    A.values = random_vector<T>(random, A.indices.size());
+    B.values = random_vector<T>(random, B.indices.size());
+    SpaddCase<T> c;
+    c.alpha = 2;
+    c.beta = -1;
+    check_case(ctx, visit, c, A, B, random);
+  }
+}
+
 TEST_CASE("spadd: the same bits in every run, with and without deterministic", "[spadd]") {
   using T = float;
   for (const kkc_device_t device : devices()) {
