@@ -97,6 +97,26 @@ inline int64_t chunk_for([[maybe_unused]] int64_t line, [[maybe_unused]] double 
 #endif
 }
 
+/// Rows, from the last one in their order on, that have so many entries that all blocks share each.
+struct LastGiants {
+  int64_t rows = 0, entries = 0;
+};
+/// Blocks.
+template <class O>
+LastGiants last_giants(Queue& queue, const CsrRef& A, bool lower) {
+  constexpr int64_t most = 8, giant_row = 16384;
+  const int64_t looked_at = std::min(most, A.rows - 1), from = lower ? A.rows - looked_at : 0;
+  O offsets[most + 1];
+  queue.copy(offsets, static_cast<const O*>(A.offsets) + from, static_cast<size_t>(looked_at + 1) * sizeof(O));
+  LastGiants found;
+  for (; found.rows < looked_at; ++found.rows) {
+    const int64_t i = lower ? looked_at - 1 - found.rows : found.rows, entries = offsets[i + 1] - offsets[i];
+    if (entries <= giant_row) break;
+    found.entries += entries;
+  }
+  return found;
+}
+
 /// Finds order, diagonal, starts, count, missing and parted. Blocks.
 template <class I, class O>
 void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, const CsrRef& A, bool lower,
@@ -127,23 +147,34 @@ void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, cons
   levels.count = static_cast<int64_t>(rows.counts.highest);
   if (rows.grid.line == 0 || rows.grid.wrong != 0) {
     // Matrices much of which is in rows of many times the mean's entries have such rows in all of their long chains.
-    constexpr double crowded_share = 0.3;
-    const bool crowded = static_cast<double>(rows.counts.crowded) > crowded_share * static_cast<double>(A.nnz);
-    const int lanes_log2 = crowded ? 5 : lanes_log2_for(levels.entries_a_row);
-    const int64_t chunk = chunk_for(rows.grid.line, levels.entries_a_row, 32 >> lanes_log2);
+    const auto crowded_but = [&](int64_t entries) {
+      constexpr double share = 0.3;
+      const auto nnz = static_cast<double>(A.nnz - entries);
+      return static_cast<double>(rows.counts.crowded) - static_cast<double>(entries) > share * nnz;
+    };
+    const LastGiants last = crowded_but(0) ? last_giants<O>(queue, A, lower) : LastGiants{};
+    const bool crowded = crowded_but(last.entries);
+    const double entries_a_row =
+        std::max(0.0, levels.entries_a_row - static_cast<double>(last.entries) / static_cast<double>(n));
+    const int lanes_log2 = crowded ? 5 : lanes_log2_for(entries_a_row);
+    const int64_t chunk = chunk_for(rows.grid.line, entries_a_row, 32 >> lanes_log2);
     begin(keys.as<I>(), n);
     const auto find = [&]<int deep>(std::integral_constant<int, deep>) {
       using Find = FindLevels<I, O, deep>;
-      gpu::launch(queue, gpu::blocks_for(n, Find::warps * chunk), Find::threads, 0,
-                  Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, A.base, lower,
-                       levels.parted, lanes_log2, chunk, keys.as<I>(), levels.diagonal->as<O>(), &found->counts,
-                       long_row_for<O>(levels.entries_a_row, lanes_log2)});
+      gpu::launch(queue, gpu::blocks_for(n - last.rows, Find::warps * chunk), Find::threads, 0,
+                  Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, n - last.rows, A.base,
+                       lower, levels.parted, lanes_log2, chunk, keys.as<I>(), levels.diagonal->as<O>(), &found->counts,
+                       long_row_for<O>(entries_a_row, lanes_log2)});
     };
     // A crowded matrix' longest rows alone may take most of the time.
     if (crowded)
       find(std::integral_constant<int, 16>());
     else
       find(std::integral_constant<int, 8>());
+    for (int64_t i = last.rows; i > 0; --i)
+      gpu::launch(queue, 512, FindLastLevel<I, O>::threads, 0,
+                  FindLastLevel<I, O>{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices),
+                                      lower ? n - i : i - 1, A.base, lower, keys.as<I>(), &found->counts});
     levels.count = static_cast<int64_t>(gpu::read_back<Counts>(queue, &found->counts).highest);
   }
 

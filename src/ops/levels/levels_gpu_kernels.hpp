@@ -214,7 +214,7 @@ struct FindLevels {
   static constexpr unsigned nap = 200;  // nanoseconds between looks that found nothing: others need the issue slots
   const O* offsets;
   const I* indices;
-  int64_t rows;
+  int64_t rows, taken;  // the first `taken` in their order
   int32_t base;
   bool lower, parted;
   int lanes_log2;
@@ -233,7 +233,7 @@ struct FindLevels {
     if (threadIdx.x == 0) ticket = atomicAdd(&counts->ticket, 1u);
     __syncthreads();
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    const int64_t begin = (static_cast<int64_t>(ticket) * warps + warp) * chunk, end = min(rows, begin + chunk);
+    const int64_t begin = (static_cast<int64_t>(ticket) * warps + warp) * chunk, end = min(taken, begin + chunk);
     const int64_t each = 32 >> lanes_log2;
     for (int64_t first = begin; first < end; first += each) {
       if (first + each < end) ask_for(first + each, min(end, first + 2 * each) - 1);
@@ -418,6 +418,36 @@ struct FindLevels {
     for (int mask = 16; mask > 0; mask >>= 1) highest = max(highest, gpu::shuffle_xor(highest, mask, 32));
     if (lane == 0 && static_cast<unsigned long long>(highest) > gpu::load_fresh(&counts->highest))
       atomicMax(&counts->highest, static_cast<unsigned long long>(highest));
+  }
+};
+
+/// One of the last rows in their order, of very many entries, when all before it are known. By any number of blocks.
+template <class I, class O>
+struct FindLastLevel {
+  static constexpr int threads = 256;
+  const O* offsets;
+  const I* indices;
+  int64_t row;
+  int32_t base;
+  bool lower;
+  I* level;  // as in FindLevels
+  Counts* counts;
+
+  __device__ void operator()() const {
+    const O begin = offsets[row] - base, end = offsets[row + 1] - base;
+    I mine = 1;
+    const O step = static_cast<O>(gridDim.x) * threads;
+#pragma unroll 4
+    for (O p = begin + static_cast<O>(blockIdx.x * threads + threadIdx.x); p < end; p += step) {
+      const int64_t column = static_cast<int64_t>(indices[p]) - base;
+      if (lower ? column < row : column > row) mine = max(mine, static_cast<I>(level[column] + 1));
+    }
+    for (int mask = 16; mask > 0; mask >>= 1) mine = max(mine, gpu::shuffle_xor(mine, mask, 32));
+    if ((threadIdx.x & 31u) != 0) return;
+    using Word = std::conditional_t<sizeof(I) == 4, int, long long>;
+    atomicMax(reinterpret_cast<Word*>(level + row), static_cast<Word>(mine));
+    if (static_cast<unsigned long long>(mine) > gpu::load_fresh(&counts->highest))
+      atomicMax(&counts->highest, static_cast<unsigned long long>(mine));
   }
 };
 
