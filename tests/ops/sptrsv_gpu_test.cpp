@@ -168,23 +168,25 @@ TEST_CASE("sptrsv: chains that are longer than any buffer of theirs", "[sptrsv]"
 TEST_CASE("sptrsv: narrow levels of rows of every length", "[sptrsv]") {
   Random random(seed());
   for (const int64_t width : {1, 16, 17, 64}) {
-    const HostCsr<double> A = lower_of(random, narrow_levels(random, 270, width, width == 1 ? 270 : 140));
+    const HostCsr<double> A = lower_of(random, narrow_levels(random, 270, width, width == 1 ? 270 : 140)),
+                          B = lower_of(random, narrow_levels(random, 270, width, 5));
     on_each_implementation([&](const Context& ctx, const std::string& implementation) {
-      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) run(ctx, implementation, A, op, 1, random);
+      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+        for (const HostCsr<double>* x : {&A, &B}) run(ctx, implementation, *x, op, 1, random);
     });
   }
   // Slim levels between wider ones, of which some are no chain of their own.
   auto left = narrow_levels(random, 70, 16, 60);
   const auto join = [&](int64_t levels, int64_t width) {
     const auto before = static_cast<int64_t>(left.size());
-    for (auto columns : narrow_levels(random, levels, width, 50)) {
+    for (auto columns : narrow_levels(random, levels, width, width > 1000 ? 2 : 50)) {
       for (int64_t& c : columns) c += before;
       columns.insert(columns.begin(), random_int(random, 0, before - 1));
       left.push_back(std::move(columns));
     }
   };
   for (const auto& [levels, width] :
-       {std::pair<int64_t, int64_t>{100, 64}, {63, 5}, {100, 17}, {64, 5}, {3, 5000}, {80, 1}})
+       {std::pair<int64_t, int64_t>{100, 64}, {63, 5}, {100, 17}, {64, 5}, {3, 9000}, {80, 1}})
     join(levels, width);
   const HostCsr<double> A = lower_of(random, left);
   on_each_implementation([&](const Context& ctx, const std::string& implementation) {
@@ -347,9 +349,46 @@ TEST_CASE("sptrsv: rows of 10^5 entries", "[sptrsv]") {
       left[static_cast<size_t>(row)].push_back(row - 1);
   }
   const HostCsr<double> A = lower_of(random, left);
+  // Columns of so many entries, too: long rows of the transposed triangle.
+  for (int64_t row = 0; row < rows; ++row) {
+    auto& columns = left[static_cast<size_t>(row)];
+    columns.clear();
+    for (int64_t c = 0; c < std::min<int64_t>(3, row); ++c) columns.push_back(c);
+    if (row > 3 && row % 5 != 0) columns.push_back(row - 1);
+  }
+  const HostCsr<double> B = lower_of(random, left);
   on_each_implementation([&](const Context& ctx, const std::string& implementation) {
-    for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) run(ctx, implementation, A, op, 1, random);
+    for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+      for (const HostCsr<double>* x : {&A, &B}) run(ctx, implementation, *x, op, 1, random);
   });
+}
+
+TEST_CASE("sptrsv: wide levels of rows of some entries", "[sptrsv]") {
+  Random random(seed());
+  constexpr int64_t width = 4500, levels = 4;
+  for (const int64_t most : {9, 25}) {
+    std::vector<std::vector<int64_t>> left(static_cast<size_t>(width * levels));
+    for (int64_t row = width; row < width * levels; ++row) {
+      auto& columns = left[static_cast<size_t>(row)];
+      const int64_t begin = row / width * width, length = 2 + row % most;
+      columns.push_back(random_int(random, begin - width, begin - 1));
+      while (static_cast<int64_t>(columns.size()) < length) columns.push_back(random_int(random, 0, begin - 1));
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    }
+    const HostCsr<double> A = lower_of(random, left);
+    on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE, KKC_OP_HERMITIAN})
+        run(ctx, implementation, A, op, 1, random);
+      if (implementation != "gpu_sync_free") return;
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      const SpmvVectors<double> b(ctx, Lie::vector, A.rows, 1, 0.0);
+      Plan plan;
+      ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, A_device, b, b,
+                         Options("{\"implementation\": \"gpu_sync_free\"}"), plan.out()));
+      CHECK(number_of(plan, "renumbered") == 1);
+    });
+  }
 }
 
 TEST_CASE("sptrsv: zero pivots are reported and stop nobody", "[sptrsv]") {

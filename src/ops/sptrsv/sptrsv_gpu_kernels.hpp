@@ -111,6 +111,20 @@ __device__ inline Span<O> span_of(const Triangle<T, I, O>& A, int64_t row) {
   return {at < 0 ? static_cast<O>(~at) : static_cast<O>(at + 1), static_cast<O>(A.offsets[row + 1] - A.base), at};
 }
 
+/// The last i of 0..count - 1 with starts[i] <= p, where starts[0] is.
+template <class I>
+__device__ inline int64_t last_begun(const I* starts, int64_t count, int64_t p) {
+  int64_t low = 0, high = count - 1;
+  while (low < high) {
+    const int64_t middle = (low + high + 1) / 2;
+    if (starts[middle] <= p)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
 template <class T>
 struct Operands {
   const T* b;

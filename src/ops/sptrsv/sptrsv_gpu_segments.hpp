@@ -54,14 +54,8 @@ struct SegmentTable {
   const I *order, *firsts;  // firsts[p + 1] - firsts[p] segments at position p
 
   __device__ Record<I, O> record(int64_t segment) const {
-    int64_t low = 0, high = A.rows - 1;  // the last position whose first segment is at most this one
-    while (low < high) {
-      const int64_t middle = (low + high + 1) / 2;
-      if (firsts[middle] <= segment)
-        low = middle;
-      else
-        high = middle - 1;
-    }
+    const int64_t low =
+        last_begun(firsts, A.rows, segment);  // the last position whose first segment is at most this one
     const Span<O> span = span_of(A, order[low]);
     const auto skipped = static_cast<O>((segment - firsts[low]) * segment_tuning::length);
     return {static_cast<I>(A.rows + segment),
@@ -92,14 +86,7 @@ struct SetSegmentTurns {
     }
     for (int mask = 16; mask > 0; mask >>= 1) last = max(last, gpu::shuffle_xor(last, mask, 32));
     if (lane != 0) return;
-    int64_t low = 0, high = levels - 1;
-    while (low < high) {
-      const int64_t middle = (low + high + 1) / 2;
-      if (starts[middle] <= last)
-        low = middle;
-      else
-        high = middle - 1;
-    }
+    const int64_t low = last_begun(starts, levels, last);
     turns[s] = static_cast<std::make_unsigned_t<I>>(starts[low + 1]);
   }
 };

@@ -10,6 +10,7 @@
 #include "device/gpu_scan.hpp"
 #include "sptrsv_gpu_blocks.hpp"
 #include "sptrsv_gpu_parts.hpp"
+#include "sptrsv_gpu_relabelled.hpp"
 #include "sptrsv_gpu_segments.hpp"
 #include "sptrsv_gpu_stretches.hpp"
 #include "sptrsv_gpu_sync_free_kernels.hpp"
@@ -19,16 +20,20 @@ namespace kkc::sptrsv {
 namespace gpu_parts {
 
 namespace sync_free_tuning {
-inline constexpr int gate_distance = 3;       // levels that a warp's gate lies before its rows
-inline constexpr unsigned chain_nap = 100;    // nanoseconds between looks at it in a chain
-inline constexpr double uneven = 8;           // widest level by the mean from which gates tell nothing
-inline constexpr double many_rows = 4096;     // of a level: more than wait at once
-inline constexpr int64_t narrow_rows = 64;    // of a level in a chain, at most
-inline constexpr int64_t chain_levels = 256;  // at least
-inline constexpr int64_t slim_rows = 16;      // of a level that a chain's block has under way with a warp a row
-inline constexpr int64_t slim_levels = 64;    // of at most so many rows are a chain of their own, at least
-inline constexpr double chain_entries = 16;   // a row of a chain, from which more than four lanes pay
-inline constexpr size_t most_launches = 64;   // else longer chains are asked for
+inline constexpr int near_gate = 4;            // levels that a warp's gate lies before its rows
+inline constexpr int far_gate = 8;             // where levels are narrow
+inline constexpr double narrow_mean = 512;     // rows a level, at most
+inline constexpr unsigned chain_nap = 100;     // nanoseconds between looks at it in a chain
+inline constexpr double uneven = 8;            // of the width of a row's level, or of the longest row, by the mean
+inline constexpr double many_rows = 4096;      // of a level: more than wait at once
+inline constexpr int64_t narrow_rows = 64;     // of a level in a chain, at most
+inline constexpr double narrow_entries = 128;  // of a level in a chain, about, at most
+inline constexpr double chained_entries = 8;   // a row in the triangle's mean, to which chains pay
+inline constexpr int64_t chain_levels = 256;   // at least
+inline constexpr int64_t slim_rows = 16;       // of a level that a chain's block has under way with a warp a row
+inline constexpr int64_t slim_levels = 64;     // of at most so many rows are a chain of their own, at least
+inline constexpr double chain_entries = 16;    // a row of a chain, from which more than four lanes pay
+inline constexpr size_t most_launches = 64;    // else longer chains are asked for
 }  // namespace sync_free_tuning
 
 /// Positions in the order that one launch solves.
@@ -47,9 +52,12 @@ inline int64_t end_of_narrow(const Levels& levels, int64_t l, int64_t end, int64
   return l;
 }
 
-/// Chains are `times` as long as they have to be.
+/// Chains are `times` as long as they have to be. A block of threads solves levels of few entries faster than all
+/// blocks, which wait for each other through memory, and levels of many entries more slowly.
 inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, int64_t times) {
   using namespace sync_free_tuning;
+  const int64_t narrow =
+      std::min(narrow_rows, static_cast<int64_t>(narrow_entries / std::max(1.0, levels.entries_a_row)));
   std::vector<SyncFreeRun> runs;
   const auto add = [&](bool chain, int64_t from, int64_t to) {
     if (from == to) return;
@@ -62,12 +70,12 @@ inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, int64_t tim
     }
   };
   for (int64_t l = 0; l < levels.count;) {
-    const int64_t after = end_of_narrow(levels, l, levels.count, narrow_rows);
+    const int64_t after = end_of_narrow(levels, l, levels.count, narrow);
     const bool chain = after - l >= chain_levels * times;
     // Those of the fewest rows apart from the others: more threads share a row there.
     int64_t begun = l;
     while (l < after) {
-      const int64_t slim = end_of_narrow(levels, l, after, slim_rows);
+      const int64_t slim = end_of_narrow(levels, l, after, std::min(narrow, slim_rows));
       if (slim - l >= slim_levels * times) {
         add(chain, begun, l);
         add(true, l, slim);
@@ -84,48 +92,69 @@ inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, int64_t tim
 
 inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, bool chains) {
   if (levels.rows == 0) return {};
-  if (!chains) return {{false, 0, levels.rows, levels.count}};
+  if (!chains || levels.entries_a_row > sync_free_tuning::chained_entries)
+    return {{false, 0, levels.rows, levels.count}};
   for (int64_t times = 1;; times *= 4) {
     std::vector<SyncFreeRun> runs = sync_free_runs(levels, times);
     if (runs.size() <= sync_free_tuning::most_launches) return runs;
   }
 }
 
-/// Of SolveRows: what was fastest on an H200 for grids (2 to 13 entries a row), random rows and skewed ones.
+/// Of SolveRows: what was fastest on an H200 for grids and their ILU(1) factors (2 to 89 entries a row), random rows
+/// and skewed ones. gate_distance: 0 without gates.
 struct RowVariant {
-  int lanes_log2, batch;
-  bool gated, segmented = false;
+  int lanes_log2, batch, gate_distance;
+  RowKind kind = RowKind::plain;
 };
-inline RowVariant row_variant(const Levels& levels, bool segmented) {
-  if (segmented) return {5, 4, false, true};
-  int64_t widest = 0;
-  for (int64_t l = 0; l < levels.count; ++l)
-    widest = std::max(widest, levels.starts[size_t(l) + 1] - levels.starts[size_t(l)]);
-  const double entries = levels.entries_a_row;
-  const double mean = static_cast<double>(levels.rows) / static_cast<double>(std::max<int64_t>(1, levels.count));
-  const bool gated = static_cast<double>(widest) <= sync_free_tuning::uneven * mean;
-  if (!gated && entries > 4) return {5, 4, false};
-  if (entries <= 2) return {1, 1, gated};
-  if (entries <= 4) return {2, 1, gated};
-  if (entries <= 20 && mean >= sync_free_tuning::many_rows) return {2, 4, gated};
-  if (entries <= 20) return {3, 2, gated};
-  return {5, 4, gated};
+inline RowVariant row_variant(const Desc& desc, const Levels& levels, bool segmented) {
+  using namespace sync_free_tuning;
+  if (segmented) return {5, 4, 0, RowKind::segmented};
+  double squares = 0;
+  for (int64_t l = 0; l < levels.count; ++l) {
+    const auto width = static_cast<double>(levels.starts[size_t(l) + 1] - levels.starts[size_t(l)]);
+    squares += width * width;
+  }
+  const double entries = levels.entries_a_row, rows = static_cast<double>(std::max<int64_t>(1, levels.rows));
+  const double mean = rows / static_cast<double>(std::max<int64_t>(1, levels.count));
+  const bool alike =
+      !transposes(desc.op) && static_cast<double>(desc.rows.longest) * rows <= uneven * static_cast<double>(desc.A.nnz);
+  const bool gated = alike || squares / rows <= uneven * mean;
+  if (!gated && entries > 4) return {5, 4, 0};
+  const int distance = !gated ? 0 : mean <= narrow_mean ? far_gate : near_gate;
+  if (entries <= 2) return {1, 1, distance};
+  if (entries <= 4) return {2, 1, distance};
+  if (entries <= 20 && mean >= many_rows) return {entries <= 8 ? 2 : 3, 1, distance, RowKind::relabelled};
+  if (entries <= 8) return {3, 1, distance};
+  if (entries <= 16) return {4, 1, distance};
+  if (entries <= 48) return {5, 1, distance};
+  return {5, 2, distance};
 }
 
 template <class T, class I, class O, class F>
 void with_row_kernel(const RowVariant& variant, const F& f) {
-  if (variant.lanes_log2 == 1)
+  const auto is = [&](int lanes_log2, int batch, RowKind kind) {
+    return variant.lanes_log2 == lanes_log2 && variant.batch == batch && variant.kind == kind;
+  };
+  if (is(1, 1, RowKind::plain))
     f(SolveRows<T, I, O, 1, 1>{});
-  else if (variant.lanes_log2 == 2 && variant.batch == 1)
+  else if (is(2, 1, RowKind::plain))
     f(SolveRows<T, I, O, 2, 1>{});
-  else if (variant.lanes_log2 == 2)
-    f(SolveRows<T, I, O, 2, 4>{});
-  else if (variant.lanes_log2 == 3)
-    f(SolveRows<T, I, O, 3, 2>{});
-  else if (!variant.segmented)
+  else if (is(2, 1, RowKind::relabelled))
+    f(SolveRows<T, I, O, 2, 1, RowKind::relabelled>{});
+  else if (is(3, 1, RowKind::relabelled))
+    f(SolveRows<T, I, O, 3, 1, RowKind::relabelled>{});
+  else if (is(3, 1, RowKind::plain))
+    f(SolveRows<T, I, O, 3, 1>{});
+  else if (is(4, 1, RowKind::plain))
+    f(SolveRows<T, I, O, 4, 1>{});
+  else if (is(5, 1, RowKind::plain))
+    f(SolveRows<T, I, O, 5, 1>{});
+  else if (is(5, 2, RowKind::plain))
+    f(SolveRows<T, I, O, 5, 2>{});
+  else if (is(5, 4, RowKind::plain))
     f(SolveRows<T, I, O, 5, 4>{});
   else
-    f(SolveRows<T, I, O, 5, 4, true>{});
+    f(SolveRows<T, I, O, 5, 4, RowKind::segmented>{});
 }
 
 template <class T, class I, class O>
@@ -138,10 +167,10 @@ class SyncFreeKernel final : public Kernel {
         vectors_(desc.vectors),
         by_records_(vectors_ == 1 && triangle_.levels().parted),
         segments_(desc, queue, triangle_.template with_values<T>(desc.A), triangle_.levels()),
-        variant_(row_variant(triangle_.levels(), segments_.count() > 0)),
-        runs_(sync_free_runs(triangle_.levels(), vectors_ == 1 && !variant_.segmented)),
+        variant_(row_variant(desc, triangle_.levels(), segments_.count() > 0)),
+        runs_(sync_free_runs(triangle_.levels(), vectors_ == 1 && variant_.kind == RowKind::plain)),
         zeros_(desc.memory, queue) {
-    if (variant_.segmented) runs_.back().end += segments_.count();
+    if (variant_.kind == RowKind::segmented) runs_.back().end += segments_.count();
     share_chains(desc, queue);
     int64_t groups = 0;
     bool chains = false, others = false;
@@ -151,13 +180,16 @@ class SyncFreeKernel final : public Kernel {
     }
     const Levels& levels = triangle_.levels();
     const I* const order = levels.order->template as<I>();
+    const bool relabelled = by_records_ && variant_.kind == RowKind::relabelled;
     gates_ = device_array<I>(desc, groups);
     I* gates = gates_.as<I>();
     for (const SyncFreeRun& run : runs_) {
-      const int distance = run.chain || variant_.gated ? sync_free_tuning::gate_distance : INT32_MAX;  // none
+      const int distance = run.chain                     ? sync_free_tuning::near_gate
+                           : variant_.gate_distance == 0 ? INT32_MAX  // none
+                                                         : variant_.gate_distance;
       gpu::launch_over(queue, groups_of(run),
-                       SetGates<I>{order, levels.device_starts->template as<I>(), levels.count, run.first,
-                                   groups_of(run), rows_a_warp(run), distance, gates});
+                       SetGates<I>{relabelled ? nullptr : order, levels.device_starts->template as<I>(), levels.count,
+                                   run.first, groups_of(run), rows_a_warp(run), distance, gates});
       gates += groups_of(run);
     }
     if (chains) {
@@ -166,8 +198,13 @@ class SyncFreeKernel final : public Kernel {
       gpu::prepare<Chain>(queue);
     }
     if (others && by_records_) {
-      if (variant_.segmented) {
+      if (variant_.kind == RowKind::segmented) {
         records_ = std::move(segments_.records());
+      } else if (relabelled) {
+        Relabelled<I, O> made;
+        made.make(desc, queue, triangle_.template with_values<T>(desc.A), levels);
+        records_ = std::move(made.records);
+        columns_ = std::move(made.columns);
       } else {
         records_ = device_array<Record<I, O>>(desc, rows_);
         gpu::launch_over(
@@ -204,9 +241,10 @@ class SyncFreeKernel final : public Kernel {
           rows.A = solver.A;
           rows.operands = solver.operands;
           rows.records = records_.as<Record<I, O>>();
+          rows.columns_by_position = columns_.as<I>();
           rows.work = solver.work;
           rows.zeros = solver.zeros;
-          rows.gates = variant_.gated ? gates : nullptr;
+          rows.gates = variant_.gate_distance != 0 ? gates : nullptr;
           rows.first_position = run.first;
           rows.end_position = run.end;
           rows.ticket = ticket++;
@@ -237,9 +275,10 @@ class SyncFreeKernel final : public Kernel {
     info.add("launches", static_cast<int64_t>(runs_.size()));
     info.add("chained_rows", chained);
     info.add("segments", segments_.count());
+    info.add("renumbered", int64_t{columns_.bytes() != 0});
     info.add("lanes_a_row", int64_t{1} << (by_records_ ? variant_.lanes_log2 : lanes_.log2()));
-    info.add("plan_bytes",
-             static_cast<int64_t>(triangle_.bytes() + gates_.bytes() + places_.bytes() + records_.bytes()));
+    info.add("plan_bytes", static_cast<int64_t>(triangle_.bytes() + gates_.bytes() + places_.bytes() +
+                                                records_.bytes() + columns_.bytes()));
   }
 
  private:
@@ -292,7 +331,7 @@ class SyncFreeKernel final : public Kernel {
   Segments<T, I, O> segments_;
   RowVariant variant_;
   std::vector<SyncFreeRun> runs_;
-  Buffer gates_, places_, records_;
+  Buffer gates_, places_, records_, columns_;
   gpu::ZeroRows zeros_;
 };
 

@@ -13,7 +13,9 @@ inline constexpr int segment_length = 128;  // of a long row: what a warp of Sol
 template <class I, class O>
 struct alignas(16) Record {
   I row;
-  O from, count, diagonal;  // from: the entry farthest from the diagonal; count < 0: segments, of which it is the first
+  /// from: the entry farthest from the diagonal. count < 0: segments, of which `from` is the first; relabelled rows:
+  /// where their columns begin.
+  O from, count, diagonal;
 };
 
 template <class T, class I, class O>
@@ -35,17 +37,23 @@ struct SetRecords {
   }
 };
 
+enum class RowKind { plain, segmented, relabelled };
+
 /// A row for `1 << lanes_log2` lanes, each of which has `batch` entries under way and adds them up in their order: the
-/// same bits in every run. Blocks take tickets, as SolveSyncFree's do. Under `segmented` records may be segments of
-/// rows (sptrsv_gpu_segments.hpp).
-template <class T, class I, class O, int lanes_log2, int batch, bool segmented = false>
+/// same bits in every run. Blocks take tickets, as SolveSyncFree's do. Records of `segmented` may be segments of rows
+/// (sptrsv_gpu_segments.hpp); `relabelled` ones number unknowns by position (sptrsv_gpu_relabelled.hpp).
+template <class T, class I, class O, int lanes_log2, int batch, RowKind kind = RowKind::plain>
 struct SolveRows {
-  static constexpr int threads = 128, warps = threads / 32, lanes = 1 << lanes_log2, each = 32 >> lanes_log2;
-  static constexpr int blocks_per_sm = sizeof(T) > 8 || sizeof(O) > 4 ? 8 : batch > 2 ? 10 : 12;
+  static constexpr bool segmented = kind == RowKind::segmented, relabelled = kind == RowKind::relabelled;
+  // Where levels are wide blocks follow each other so fast that they wait for tickets: fewer of them.
+  static constexpr int threads = relabelled && lanes_log2 > 2 ? 256 : 128;
+  static constexpr int warps = threads / 32, lanes = 1 << lanes_log2, each = 32 >> lanes_log2;
+  static constexpr int blocks_per_sm = (sizeof(T) > 8 || sizeof(O) > 4 ? 8 : batch > 2 ? 10 : 12) * 128 / threads;
   Triangle<T, I, O> A;  // parted
   Operands<T> operands;
   const Record<I, O>* records;
-  T* work;  // [rows], then [segments], ones at first
+  const I* columns_by_position;  // of relabelled rows
+  T* work;                       // [rows], then [segments], ones at first
   gpu::Zeros* zeros;
   const I* gates;  // or null
   int64_t first_position, end_position;
@@ -66,6 +74,7 @@ struct SolveRows {
     const I gate = gates != nullptr && !trivial ? gates[group] : I{-1};
     const bool segment = segmented && record.row >= A.rows;
     O count = trivial ? O{0} : record.count, from = record.from, parts = 0;
+    if (relabelled && valid && !trivial) count = static_cast<O>(records[position + 1].count - record.count);
     if (segmented && record.count < 0 && !trivial) {  // segments' sums, then the row's own entries
       parts = static_cast<O>((-record.count - 1) / segment_length);
       const O own = static_cast<O>(-record.count - parts * segment_length);
@@ -89,7 +98,8 @@ struct SolveRows {
             values[u] = one<T>();
           } else {
             const O place = A.lower ? static_cast<O>(from + next) : static_cast<O>(from - next);
-            columns[u] = gpu::load_constant(A.indices + place) - static_cast<I>(A.base);
+            columns[u] = relabelled ? gpu::load_constant(columns_by_position + record.count + next)
+                                    : gpu::load_constant(A.indices + place) - static_cast<I>(A.base);
             values[u] = A.value(place);
           }
           have = u + 1;
@@ -143,7 +153,10 @@ struct SolveRows {
         continue;
       }
       const T x = gpu::multiply(subtract(right, total), inverse);
-      publish(work + record.row, x);
+      if constexpr (relabelled)
+        publish(work + position, x);
+      else
+        publish(work + record.row, x);
       operands.x[record.row * operands.x_row] = x;
       if (zero) zeros->note(record.row);
     }
