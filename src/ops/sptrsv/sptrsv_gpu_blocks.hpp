@@ -68,26 +68,21 @@ class BlocksKernel final : public Kernel {
   }
 
   void execute(Queue& queue, const Args& args) override {
-    const auto words = static_cast<int64_t>(workspace_bytes() / sizeof(uint4));
-    gpu::launch(queue, std::min(gpu::blocks_for(words, Fill::threads * 4), 4096u), Fill::threads, 0,
-                Fill{static_cast<uint4*>(args.workspace), words, ~0u});
+    forget_all(queue, args.workspace, workspace_bytes());
     if (long_)
       solve<Long>(queue, args);
     else
       solve<Short>(queue, args);
   }
 
-  size_t workspace_bytes() const override {
-    const size_t bytes = ticket_bytes + static_cast<size_t>(rows_) * sizeof(T);
-    return (bytes + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
-  }
+  size_t workspace_bytes() const override { return flagged_bytes(ticket_bytes, shape_.rows, sizeof(T)); }
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
     return zeros_.check(queue, where, count);
   }
   void describe(Info& info) const override {
     info.add("blocks", blocks_);
     info.add("levels", levels_);
-    info.add("rows_per_level", static_cast<double>(rows_) / static_cast<double>(levels_));
+    info.add("rows_per_level", static_cast<double>(shape_.rows) / static_cast<double>(levels_));
     info.add("launches", int64_t{1});
     info.add("lanes_a_row", int64_t{1});
     info.add("plan_bytes", static_cast<int64_t>(diagonal_.bytes() + items_.bytes()));
@@ -97,15 +92,11 @@ class BlocksKernel final : public Kernel {
   static constexpr size_t ticket_bytes = 256;
 
   BlocksKernel(const Desc& desc, Queue& queue, double entries_a_row)
-      : rows_(desc.A.rows),
-        blocks_((rows_ + block_rows - 1) / block_rows),
-        base_(desc.A.base),
-        lower_(desc.uplo == Uplo::lower),
-        unit_(desc.diag == Diag::unit),
-        conjugate_(conjugates(desc.op) && is_complex_scalar(desc.A.scalar)),
+      : shape_(desc),
+        blocks_((shape_.rows + block_rows - 1) / block_rows),
         long_(entries_a_row > block_tuning::short_rows),
         gate_distance_(block_tuning::gate_distance + static_cast<int>(entries_a_row / block_tuning::entries_a_level)),
-        diagonal_(device_array<O>(desc, rows_)),
+        diagonal_(device_array<O>(desc, shape_.rows)),
         zeros_(desc.memory, queue) {}
 
   /// Whether blocks can and do depend on each other as in a band. Blocks.
@@ -117,8 +108,8 @@ class BlocksKernel final : public Kernel {
     gpu::launch_over(queue, blocks_, StartBlocks{levels.as<uint32_t>(), blocks_, counts});
     gpu::launch_over(
         queue, blocks_ * 32,
-        FindBlockNeeds<I, O>{static_cast<const O*>(desc.A.offsets), static_cast<const I*>(desc.A.indices), rows_,
-                             blocks_, base_, lower_, diagonal_.template as<O>(), needs.as<I>(), counts});
+        FindBlockNeeds<I, O>{static_cast<const O*>(desc.A.offsets), static_cast<const I*>(desc.A.indices), shape_.rows,
+                             blocks_, shape_.base, shape_.lower, diagonal_.template as<O>(), needs.as<I>(), counts});
     gpu::launch_over(queue, blocks_,
                      FindBlockLevels<I>{needs.as<I>(), blocks_, levels.as<uint32_t>(), before.as<I>(), counts});
     const auto found = gpu::read_back<BlockCounts>(queue, counts);
@@ -136,7 +127,7 @@ class BlocksKernel final : public Kernel {
                                                    scratch.data(), gpu::PayloadIs::places);
     items_ = device_array<BlockItem<I>>(desc, blocks_);
     gpu::launch_over(queue, blocks_,
-                     SetBlockItems<I>{(where == 0 ? order : other_order).template as<I>(), before.as<I>(), rows_,
+                     SetBlockItems<I>{(where == 0 ? order : other_order).template as<I>(), before.as<I>(), shape_.rows,
                                       blocks_, gate_distance_, items_.template as<BlockItem<I>>()});
     gpu::prepare<Fill>(queue);
     if (long_)
@@ -150,16 +141,7 @@ class BlocksKernel final : public Kernel {
   template <class Solve>
   void solve(Queue& queue, const Args& args) const {
     Solve f{};
-    f.A.offsets = static_cast<const O*>(args.A.offsets);
-    f.A.indices = static_cast<const I*>(args.A.indices);
-    f.A.diagonal = diagonal_.template as<O>();
-    f.A.values = static_cast<const T*>(args.A.values);
-    f.A.rows = rows_;
-    f.A.base = base_;
-    f.A.lower = lower_;
-    f.A.parted = true;
-    f.A.unit = unit_;
-    f.A.conjugate = conjugate_;
+    f.A = shape_.template with_values<T, I, O>(args.A, diagonal_.template as<O>(), true);
     f.operands = operands_of<T>(args);
     f.items = items_.template as<BlockItem<I>>();
     f.blocks = blocks_;
@@ -169,9 +151,9 @@ class BlocksKernel final : public Kernel {
     gpu::launch(queue, gpu::blocks_for(blocks_, Solve::warps), Solve::threads, 0, f);
   }
 
-  int64_t rows_, blocks_, levels_ = 0;
-  int32_t base_;
-  bool lower_, unit_, conjugate_, long_;
+  Shape shape_;
+  int64_t blocks_, levels_ = 0;
+  bool long_;
   int gate_distance_;
   Buffer diagonal_, items_;
   gpu::ZeroRows zeros_;

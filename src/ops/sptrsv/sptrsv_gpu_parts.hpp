@@ -19,40 +19,72 @@ Buffer device_array(const Desc& desc, int64_t count) {
   return Buffer(desc.memory, Space::device, static_cast<size_t>(count) * sizeof(T));
 }
 
+/// What a plan knows of its triangle without its arrays.
+struct Shape {
+  explicit Shape(const Desc& desc)
+      : rows(desc.A.rows),
+        base(desc.A.base),
+        lower(solves_ascending(desc)),
+        unit(desc.diag == Diag::unit),
+        conjugate(conjugates(desc.op) && is_complex_scalar(desc.A.scalar)) {}
+
+  /// A's own.
+  template <class T, class I, class O>
+  Triangle<T, I, O> with_values(const CsrRef& A, const O* diagonal, bool parted) const {
+    Triangle<T, I, O> t{};
+    t.offsets = static_cast<const O*>(A.offsets);
+    t.indices = static_cast<const I*>(A.indices);
+    t.diagonal = diagonal;
+    t.values = static_cast<const T*>(A.values);
+    t.rows = rows;
+    t.base = base;
+    t.lower = lower;
+    t.parted = parted;
+    t.unit = unit;
+    t.conjugate = conjugate;
+    return t;
+  }
+
+  int64_t rows;
+  int32_t base;
+  bool lower, unit, conjugate;
+};
+
+/// A workspace of tickets, then `numbers`, each its own flag: whole pieces for forget_all.
+inline size_t flagged_bytes(size_t ticket_bytes, int64_t numbers, size_t each) {
+  const size_t bytes = ticket_bytes + static_cast<size_t>(numbers) * each;
+  return (bytes + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
+}
+inline void forget_all(Queue& queue, void* workspace, size_t bytes) {
+  const auto words = static_cast<int64_t>(bytes / sizeof(uint4));
+  gpu::launch(queue, std::min(gpu::blocks_for(words, Fill::threads * 4), 4096u), Fill::threads, 0,
+              Fill{static_cast<uint4*>(workspace), words, ~0u});
+}
+
 /// A's triangle and its levels, or the transposed triangle's: then with a pattern of its own.
 template <class I, class O>
 class PlannedTriangle {
  public:
-  PlannedTriangle(const Desc& desc, Queue& queue)
-      : rows_(desc.A.rows),
-        base_(desc.A.base),
-        lower_(solves_ascending(desc)),
-        unit_(desc.diag == Diag::unit),
-        conjugate_(conjugates(desc.op) && is_complex_scalar(desc.A.scalar)) {
+  PlannedTriangle(const Desc& desc, Queue& queue) : shape_(desc) {
     if (!transposes(desc.op)) {
       levels_ = levels_of(desc, queue);
       return;
     }
     transposed_.emplace(queue, desc.memory, desc.A);
-    base_ = 0;
-    levels_ = levels::find(queue, {transposed_->ref(desc.A), lower_ ? Uplo::lower : Uplo::upper, false, desc.memory});
+    shape_.base = 0;
+    levels_ =
+        levels::find(queue, {transposed_->ref(desc.A), shape_.lower ? Uplo::lower : Uplo::upper, false, desc.memory});
     refuse_missing(desc, levels_->missing);
   }
 
   template <class T>
   Triangle<T, I, O> with_values(const CsrRef& A) const {
-    Triangle<T, I, O> t{};
-    t.offsets = transposed_ ? transposed_->offsets.template as<O>() : static_cast<const O*>(A.offsets);
-    t.indices = transposed_ ? transposed_->indices.template as<I>() : static_cast<const I*>(A.indices);
-    t.diagonal = levels_->diagonal->template as<O>();
-    t.positions = transposed_ ? transposed_->positions.template as<O>() : nullptr;
-    t.values = static_cast<const T*>(A.values);
-    t.rows = rows_;
-    t.base = base_;
-    t.lower = lower_;
-    t.parted = levels_->parted;
-    t.unit = unit_;
-    t.conjugate = conjugate_;
+    auto t = shape_.template with_values<T, I, O>(A, levels_->diagonal->template as<O>(), levels_->parted);
+    if (transposed_) {
+      t.offsets = transposed_->offsets.template as<O>();
+      t.indices = transposed_->indices.template as<I>();
+      t.positions = transposed_->positions.template as<O>();
+    }
     return t;
   }
 
@@ -65,9 +97,7 @@ class PlannedTriangle {
   }
 
  private:
-  int64_t rows_;
-  int32_t base_;
-  bool lower_, unit_, conjugate_;
+  Shape shape_;
   std::optional<levels::gpu_parts::TransposedPattern<I, O>> transposed_;
   std::shared_ptr<const Levels> levels_;
 };

@@ -36,20 +36,9 @@ class StretchesKernel final : public Kernel {
   }
 
   void execute(Queue& queue, const Args& args) override {
-    const auto words = static_cast<int64_t>(workspace_bytes() / sizeof(uint4));
-    gpu::launch(queue, std::min(gpu::blocks_for(words, Fill::threads * 4), 4096u), Fill::threads, 0,
-                Fill{static_cast<uint4*>(args.workspace), words, ~0u});
+    forget_all(queue, args.workspace, workspace_bytes());
     Solve f{};
-    f.A.offsets = static_cast<const O*>(args.A.offsets);
-    f.A.indices = static_cast<const I*>(args.A.indices);
-    f.A.diagonal = diagonal_.template as<O>();
-    f.A.values = static_cast<const T*>(args.A.values);
-    f.A.rows = rows_;
-    f.A.base = base_;
-    f.A.lower = lower_;
-    f.A.parted = true;
-    f.A.unit = unit_;
-    f.A.conjugate = conjugate_;
+    f.A = shape_.template with_values<T, I, O>(args.A, diagonal_.template as<O>(), true);
     f.operands = operands_of<T>(args);
     f.order = order_.template as<I>();
     f.stretches = stretches_;
@@ -63,17 +52,14 @@ class StretchesKernel final : public Kernel {
     gpu::launch(queue, gpu::blocks_for(f.count, Solve::warps * Solve::each), Solve::threads, 0, f);
   }
 
-  size_t workspace_bytes() const override {
-    const size_t bytes = ticket_bytes + static_cast<size_t>(rows_) * sizeof(T);
-    return (bytes + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
-  }
+  size_t workspace_bytes() const override { return flagged_bytes(ticket_bytes, shape_.rows, sizeof(T)); }
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
     return zeros_.check(queue, where, count);
   }
   void describe(Info& info) const override {
     info.add("stretches", stretches_.count());
     info.add("levels", levels_);
-    info.add("rows_per_level", static_cast<double>(rows_) / static_cast<double>(levels_));
+    info.add("rows_per_level", static_cast<double>(shape_.rows) / static_cast<double>(levels_));
     info.add("launches", int64_t{1});
     info.add("lanes_a_row", int64_t{1});
     info.add("plan_bytes", static_cast<int64_t>(diagonal_.bytes() + order_.bytes()));
@@ -83,13 +69,7 @@ class StretchesKernel final : public Kernel {
   static constexpr size_t ticket_bytes = 256;
 
   StretchesKernel(const Desc& desc, Queue& queue)
-      : rows_(desc.A.rows),
-        base_(desc.A.base),
-        lower_(desc.uplo == Uplo::lower),
-        unit_(desc.diag == Diag::unit),
-        conjugate_(conjugates(desc.op) && is_complex_scalar(desc.A.scalar)),
-        diagonal_(device_array<O>(desc, rows_)),
-        zeros_(desc.memory, queue) {}
+      : shape_(desc), diagonal_(device_array<O>(desc, shape_.rows)), zeros_(desc.memory, queue) {}
 
   /// Whether A is such a grid. Blocks.
   bool find(const Desc& desc, Queue& queue) {
@@ -99,24 +79,25 @@ class StretchesKernel final : public Kernel {
     const auto* const offsets = static_cast<const O*>(desc.A.offsets);
     const auto* const indices = static_cast<const I*>(desc.A.indices);
     // The last stretch of each line may hold few rows.
-    const Buffer steps = device_array<uint32_t>(desc, rows_ / stretch_rows + rows_ / shortest_line + 2);
+    const Buffer steps = device_array<uint32_t>(desc, shape_.rows / stretch_rows + shape_.rows / shortest_line + 2);
     grids::Found* const in_memory = grids::found_in(queue);
     gpu::launch(queue, 1, grids::StartLevels<I>::threads, 0,
                 grids::StartLevels<I>{nullptr, 0, &in_memory->counts, &in_memory->grid});
-    grids::find_diagonals<I, O>(queue, desc.A, lower_, diagonal_.template as<O>(), &in_memory->counts);
-    gpu::launch(queue, gpu::blocks_for(std::min<int64_t>(rows_, Sample::sample), Sample::threads), Sample::threads, 0,
-                Sample{offsets, indices, rows_, base_, lower_, in_memory->links, &in_memory->grid});
+    grids::find_diagonals<I, O>(queue, desc.A, shape_.lower, diagonal_.template as<O>(), &in_memory->counts);
+    gpu::launch(queue, gpu::blocks_for(std::min<int64_t>(shape_.rows, Sample::sample), Sample::threads),
+                Sample::threads, 0,
+                Sample{offsets, indices, shape_.rows, shape_.base, shape_.lower, in_memory->links, &in_memory->grid});
     const int lanes_log2 = grids::lanes_log2_for_whole_rows(desc.A);
-    gpu::launch(queue, std::min(gpu::blocks_for(rows_, Check::threads >> lanes_log2), 4096u), Check::threads, 0,
-                Check{offsets, indices, rows_, base_, lower_, lanes_log2, &in_memory->grid, steps.as<uint32_t>(),
-                      &in_memory->counts.highest});
+    gpu::launch(queue, std::min(gpu::blocks_for(shape_.rows, Check::threads >> lanes_log2), 4096u), Check::threads, 0,
+                Check{offsets, indices, shape_.rows, shape_.base, shape_.lower, lanes_log2, &in_memory->grid,
+                      steps.as<uint32_t>(), &in_memory->counts.highest});
     const auto found = gpu::read_back<grids::Found>(queue, in_memory);
     if (found.grid.line == 0 || found.grid.wrong != 0 || found.counts.unparted != 0 ||
-        static_cast<double>(found.counts.entries) > stretch_tuning::most_entries * static_cast<double>(rows_))
+        static_cast<double>(found.counts.entries) > stretch_tuning::most_entries * static_cast<double>(shape_.rows))
       return false;
     refuse_missing(desc, static_cast<int64_t>(found.counts.missing));  // ~0 is -1
     levels_ = static_cast<int64_t>(found.counts.highest);
-    stretches_ = Stretches<I>::of(rows_, found.grid.line);
+    stretches_ = Stretches<I>::of(shape_.rows, found.grid.line);
     plane_lines_ = static_cast<I>((found.grid.plane + found.grid.line - 1) / found.grid.line);
     const auto gate = [](int64_t by) {
       return static_cast<I>(by <= 0 ? 0 : std::max<int64_t>(1, stretch_tuning::gate_steps / by));
@@ -139,9 +120,8 @@ class StretchesKernel final : public Kernel {
     return true;
   }
 
-  int64_t rows_, levels_ = 0;
-  int32_t base_;
-  bool lower_, unit_, conjugate_;
+  Shape shape_;
+  int64_t levels_ = 0;
   Buffer diagonal_, order_;
   Stretches<I> stretches_{};
   I plane_lines_ = 1, gate_lines_ = 0, gate_planes_ = 0;

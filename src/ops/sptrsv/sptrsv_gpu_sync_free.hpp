@@ -218,9 +218,7 @@ class SyncFreeKernel final : public Kernel {
   }
 
   void execute(Queue& queue, const Args& args) override {
-    const auto words = static_cast<int64_t>(workspace_bytes() / sizeof(uint4));
-    gpu::launch(queue, std::min(gpu::blocks_for(words, Fill::threads * 4), 4096u), Fill::threads, 0,
-                Fill{static_cast<uint4*>(args.workspace), words, ~0u});
+    forget_all(queue, args.workspace, workspace_bytes());
     const Levels& levels = triangle_.levels();
     RowSolver<T, I, O> solver{};
     solver.A = triangle_.template with_values<T>(args.A);
@@ -258,8 +256,7 @@ class SyncFreeKernel final : public Kernel {
   }
 
   size_t workspace_bytes() const override {
-    const size_t bytes = ticket_bytes() + static_cast<size_t>(rows_ * vectors_ + segments_.count()) * sizeof(T);
-    return (bytes + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
+    return flagged_bytes(ticket_bytes(), rows_ * vectors_ + segments_.count(), sizeof(T));
   }
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
     return zeros_.check(queue, where, count);
