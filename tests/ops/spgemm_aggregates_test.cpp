@@ -429,6 +429,50 @@ TEST_CASE("spgemm: Galerkin products of a grid are those of another way to multi
   }
 }
 
+TEST_CASE("spgemm: restrictions of a grid, of which some rows are in no order, are those of another way to multiply",
+          "[spgemm]") {
+  using T = double;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    const auto P = boxes_of(random, 48, 3, 3, 3);
+    for (const int64_t width : {3, 12}) {
+      HostCsr<T> B;
+      B.rows = P.rows;
+      B.cols = P.cols;
+      for (int64_t row = 0; row < B.rows; ++row) {
+        const int64_t aggregate = P.indices[static_cast<size_t>(row)];
+        for (int64_t q = 0; q < width; ++q)
+          if (aggregate + 5 * q < B.cols) B.indices.push_back(aggregate + 5 * q);
+        // In the middle, so that threads meet such rows behind and before others.
+        if (row > B.rows / 3 && row < B.rows / 2) std::reverse(B.indices.begin() + B.offsets.back(), B.indices.end());
+        B.offsets.push_back(B.nnz());
+      }
+      B.values = random_vector<T>(random, B.indices.size());
+      const DeviceCsr<T> p(ctx, P, KKC_INDEX_32_32, 1), b(ctx, B, KKC_INDEX_32_32, 0);
+      HostCsr<T> results[2];
+      for (const bool restricted : {false, true}) {
+        SpgemmCase<T> c;
+        c.implementation = restricted ? "host_restriction" : "host_binned";
+        const T one(1), zero(0);
+        Plan plan;
+        Matrix C;
+        ok(kkc_spgemm_plan(ctx, KKC_OP_TRANSPOSE, p, KKC_OP_NONE, b, nullptr, c.pair, Options(c.options()),
+                           plan.out()));
+        ok(kkc_plan_create_output(plan, C.out()));
+        ok(kkc_spgemm_execute(plan, &one, p, b, &zero, C));
+        results[restricted] = download<T>(ctx, C);
+      }
+      CHECK(results[0].offsets == results[1].offsets);
+      CHECK(results[0].indices == results[1].indices);
+      double apart = 0;
+      for (size_t k = 0; k < results[0].values.size(); ++k)
+        apart = std::max(apart, std::abs(results[0].values[k] - results[1].values[k]));
+      CHECK(apart <= 256 * std::numeric_limits<T>::epsilon());
+    }
+  }
+}
+
 TEST_CASE("spgemm: one entry in every row of a transposed A gives the bits of its transpose", "[spgemm]") {
   using T = double;
   Random random(seed());
@@ -464,6 +508,11 @@ TEST_CASE("spgemm: one entry in every row of a transposed A gives the bits of it
       for (const int64_t length : {1, 2, 700, 255, 256, 3, 1, 511, 16, 17, 1025, 40})
         columns.insert(columns.end(), static_cast<size_t>(length), random_int(random, 0, 30));
     pairs.emplace_back(of_columns(columns, 31), random_csr<T>(random, shape, static_cast<int64_t>(columns.size()), 90));
+    std::vector<int64_t> ascending;
+    for (int64_t column = 0; column < 400; ++column)
+      ascending.insert(ascending.end(), column % 29 == 0 ? 300 : static_cast<size_t>(column % 5 + 1), column);
+    pairs.emplace_back(of_columns(ascending, 400),
+                       random_csr<T>(random, shape, static_cast<int64_t>(ascending.size()), 90));
     columns.resize(150000);
     for (auto& column : columns) column = random_int(random, 0, 70000 - 1);
     pairs.emplace_back(of_columns(columns, 70000), random_csr<T>(random, shape, 150000, 500));

@@ -22,10 +22,10 @@ namespace kkc::spgemm {
 struct Desc {
   CsrRef A, B;  // of one index pair and scalar; values are null
   bool masked;
-  CsrRef mask;     // if masked: rows x cols, of A's index pair; values are null
-  IndexPair pair;  // of C: ordinals as wide as A's
-  RowStats rows_a, rows_b;
-  bool sorted;  // C's rows must be sorted; else they may be
+  CsrRef mask;              // if masked: rows x cols, of A's index pair; values are null
+  IndexPair pair;           // of C: ordinals as wide as A's
+  RowStats rows_a, rows_b;  // hosts: rows_b may only tell by longest that B has rows of several entries
+  bool sorted;              // C's rows must be sorted; else they may be
   bool deterministic;
   bool device_scalars;
   int64_t max_workspace;  // bytes; -1: no bound. Kernels that need more go through C in slices, with the same bits

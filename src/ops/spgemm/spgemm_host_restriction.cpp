@@ -19,9 +19,9 @@ template <class E, class I, class O, class Source>
 class RestrictionKernel final : public Kernel {
   using Pattern = HostPatternRef<I, O>;
   using Rows = typename Source::Rows;
-  using Symbolic = RestrictionSymbolic<I, O, Rows>;
-  using U = std::make_unsigned_t<I>;
   using V = StepVector<E>;
+  using Symbolic = RestrictionSymbolic<I, O, Rows, (V::lanes > 0)>;
+  using U = std::make_unsigned_t<I>;
   using Found = FoundRows<I>;
 
  public:
@@ -33,20 +33,17 @@ class RestrictionKernel final : public Kernel {
     kinds_ = host_array<uint32_t>(desc.memory, desc.A.rows);
     const Buffer shifts = host_array<U>(desc.memory, desc.A.rows);
     std::vector<Found> found(static_cast<size_t>(chunks));
+    std::vector<ChunkSums> sums(static_cast<size_t>(chunks));
     std::vector<typename Symbolic::Worker> workers(static_cast<size_t>(queue.concurrency()));
     const Symbolic symbolic(A, B);
+    found_in_.resize(static_cast<size_t>(chunks));
     deal(queue, chunks, [&](int64_t id, int64_t chunk) {
-      auto& worker = workers[static_cast<size_t>(id)];
       const auto at = static_cast<size_t>(chunk);
-      auto* const kinds = kinds_.as<uint32_t>();
-      U* const shift = shifts.as<U>();
-      if constexpr (V::lanes > 0) {
-        if (symbolic.template find<true>(first_[at], first_[at + 1], worker, kinds, shift, found[at])) return;
-        found[at] = {};
-      }
-      symbolic.template find<false>(first_[at], first_[at + 1], worker, kinds, shift, found[at]);
+      const Found& in = symbolic.find(first_[at], first_[at + 1], workers[static_cast<size_t>(id)],
+                                      kinds_.as<uint32_t>(), shifts.as<U>(), found[at], sums[at]);
+      found_in_[at] = static_cast<uint32_t>(&in - found.data());
     });
-    gather(desc, queue, found, shifts.as<U>());
+    gather(desc, queue, found, sums, shifts.as<U>());
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -61,13 +58,16 @@ class RestrictionKernel final : public Kernel {
         return wide ? output.offsets->template as<int64_t>()[i] : int64_t{output.offsets->template as<int32_t>()[i]};
       };
       const auto at = static_cast<size_t>(chunk);
+      const size_t in = found_in_[at];
       const auto* const kinds = kinds_.as<uint32_t>();
-      const int64_t* const marks_at = marks_at_.as<int64_t>() + kinds_at_[at];
+      const int64_t* const marks_at = marks_at_.as<int64_t>() + kinds_at_[in];
+      const uint8_t* const runs = runs_.as<uint8_t>() + kinds_at_[in];
+      const bool has_masks = laned_[in] != 0;
       for (int64_t i = first_[at], last = first_[at + 1]; i < last; ++i) {
         const int64_t m = c_at(i + 1) - c_at(i);
         E* const c = static_cast<E*>(args.C) + c_at(i);
         const std::byte* const marks = marks_.as<std::byte>() + marks_at[kinds[i]];
-        if (laned_[at] != 0 && m <= laned_columns && alpha != E{}) {
+        if (has_masks && m <= laned_columns && alpha != E{}) {
           laned(i, A, a, B, b, alpha, beta, m, c, marks);
           continue;
         }
@@ -76,7 +76,7 @@ class RestrictionKernel final : public Kernel {
         else
           for (int64_t p = 0; p < m; ++p) c[p] = times(beta, c[p]);
         if (alpha == E{}) continue;
-        switch (runs_.as<uint8_t>()[kinds_at_[at] + kinds[i]]) {
+        switch (runs[kinds[i]]) {
           case 2: placed<2>(i, A, a, B, b, alpha, m, c, marks); break;
           case 3: placed<3>(i, A, a, B, b, alpha, m, c, marks); break;
           case 4: placed<4>(i, A, a, B, b, alpha, m, c, marks); break;
@@ -92,7 +92,7 @@ class RestrictionKernel final : public Kernel {
     info.add("products", products_);
     info.add("compression", output.nnz == 0 ? 1.0 : static_cast<double>(products_) / static_cast<double>(output.nnz));
     info.add("plan_bytes", static_cast<int64_t>(source_.bytes() + kinds_.bytes() + marks_at_.bytes() + marks_.bytes() +
-                                                runs_.bytes() + laned_.size() +
+                                                runs_.bytes() + laned_.size() + found_in_.size() * sizeof(uint32_t) +
                                                 (first_.size() + kinds_at_.size()) * sizeof(int64_t)));
     info.add("row_classes", kinds_at_.back());
     info.add("rows_in_classes", output.rows - kinds_at_.back());
@@ -100,15 +100,18 @@ class RestrictionKernel final : public Kernel {
 
  private:
   /// C's pattern and the marks from those of the chunks.
-  void gather(const Desc& desc, Queue& queue, std::vector<Found>& found, const U* shifts) {
+  void gather(const Desc& desc, Queue& queue, std::vector<Found>& found, const std::vector<ChunkSums>& sums,
+              const U* shifts) {
     std::vector<int64_t> starts{0}, marks{0};
     kinds_at_.push_back(0);
+    for (const ChunkSums& of : sums) {
+      starts.push_back(starts.back() + of.entries);
+      products_ += of.products;
+    }
     for (const Found& f : found) {
-      starts.push_back(starts.back() + f.entries);
       marks.push_back(marks.back() + static_cast<int64_t>(f.marks.size()));
       kinds_at_.push_back(kinds_at_.back() + static_cast<int64_t>(f.kinds.size()));
       laned_.push_back(f.laned ? 1 : 0);
-      products_ += f.products;
     }
     allocate_output(desc, starts.back(), output);
     marks_ = host_array<std::byte>(desc.memory, marks.back());
@@ -116,7 +119,7 @@ class RestrictionKernel final : public Kernel {
     runs_ = host_array<uint8_t>(desc.memory, kinds_at_.back());
     deal(queue, static_cast<int64_t>(found.size()), [&](int64_t, int64_t chunk) {
       const auto at = static_cast<size_t>(chunk);
-      Found& f = found[at];
+      const Found& f = found[at];
       std::copy(f.marks.begin(), f.marks.end(), marks_.as<std::byte>() + marks[at]);
       int64_t* marks_at = marks_at_.as<int64_t>() + kinds_at_[at];
       auto* run = runs_.as<uint8_t>() + kinds_at_[at];
@@ -124,12 +127,16 @@ class RestrictionKernel final : public Kernel {
         *marks_at++ = marks[at] + kind.marks_at;
         *run++ = kind.run;
       }
+      const Found& of = found[found_in_[at]];
       if (offset_size(output.pair) == 8)
-        write<int64_t>(f, chunk, starts[at], shifts);
+        write<int64_t>(of, chunk, starts[at], shifts);
       else
-        write<int32_t>(f, chunk, starts[at], shifts);
-      f = {};
+        write<int32_t>(of, chunk, starts[at], shifts);
     });
+    // Freed by several threads where that takes long.
+    if (marks.back() >= int64_t{1} << 20)
+      deal(queue, static_cast<int64_t>(found.size()),
+           [&](int64_t, int64_t at) { found[static_cast<size_t>(at)] = {}; });
   }
 
   /// A chunk's part of C's pattern.
@@ -190,9 +197,10 @@ class RestrictionKernel final : public Kernel {
 
   Source source_;
   std::vector<int64_t> first_;      // rows of chunks, and all rows at the end
+  std::vector<uint32_t> found_in_;  // of chunks: the one before, or itself, that has its kinds
   std::vector<int64_t> kinds_at_;   // of chunks
   std::vector<uint8_t> laned_;      // for each chunk: short rows have masks
-  Buffer kinds_;                    // of each row, within its chunk
+  Buffer kinds_;                    // of each row, among those of its chunk
   Buffer marks_at_, marks_, runs_;  // of each kind
   int64_t products_ = 0;
 };

@@ -236,10 +236,13 @@ class StoredRuns {
     host_parts<Host>(queue, parts, [&](int64_t part) {
       Counters& mine = counters[static_cast<size_t>(part)];
       O* const next = mine.next.data();
-      each_run(A, parts, part, [&](int64_t column, int64_t first, int64_t count) {
-        const O to = next[column - mine.begin]++;
-        firsts[to] = static_cast<I>(first);
-        counts[to] = static_cast<uint8_t>(count);
+      each_run(A, parts, part, [&](int64_t column, const I* starts, int64_t runs) {
+        O* const places = next + (column - mine.begin);
+        for (int64_t r = 0; r < runs; ++r) {
+          const O to = places[r]++;
+          firsts[to] = starts[r];
+          counts[to] = static_cast<uint8_t>(starts[r + 1] - starts[r]);
+        }
       });
     });
   }
@@ -259,9 +262,11 @@ class StoredRuns {
     int64_t end() const { return begin + static_cast<int64_t>(next.size()); }
 
     void count(const Pattern& A, int64_t parts, int64_t part) {
-      each_run(A, parts, part, [&](int64_t column, int64_t, int64_t) {
+      each_run(A, parts, part, [&](int64_t column, const I*, int64_t runs) {
         if (column < begin || column >= end()) widen(column, A.cols);
-        ++next[static_cast<size_t>(column - begin)];
+        if (column + runs > end()) widen(column + runs - 1, A.cols);
+        O* const counted = next.data() + (column - begin);
+        for (int64_t r = 0; r < runs; ++r) ++counted[r];
       });
     }
     void widen(int64_t column, int64_t cols) {
@@ -281,43 +286,67 @@ class StoredRuns {
             counts_.template as<uint8_t>()};
   }
 
-  /// f(column, first row, rows) for the runs of a part of A's rows, in order.
+  /// f(column, starts, n) for the runs of a part of A's rows, in order: n of them, of this column and those behind it,
+  /// run r with rows starts[r]..starts[r + 1]-1. Lines of grids have many such runs.
   template <class F>
   static void each_run(const Pattern& A, int64_t parts, int64_t part, const F& f) {
     constexpr int64_t block = 1024;
-    I starts[block + 16];  // written by vectors
+    I starts[block + 17], columns[block + 17];  // written by vectors
     int64_t first = part_begin(A.nnz, parts, part);
     const int64_t last = part_begin(A.nnz, parts, part + 1);
-    const auto add = [&](int64_t to) {
-      const int64_t column = A.column(first);
-      for (; to - first > longest; first += longest) f(column, first, longest);
-      f(column, first, to - first);
-      first = to;
-    };
-    for (int64_t from = first + 1; from < last; from += block) {
-      const int64_t count = find_starts(A.indices, from, std::min(from + block, last), starts);
-      for (int64_t s = 0; s < count; ++s) add(starts[s]);
+    if (first == last) return;
+    starts[0] = static_cast<I>(first);
+    columns[0] = A.indices[first];
+    for (++first; first < last; first += block) {
+      const int64_t count = find_starts(A.indices, first, std::min(first + block, last), starts + 1, columns + 1);
+      emit(A.base, starts, columns, count, f);
+      starts[0] = starts[count];
+      columns[0] = columns[count];
     }
-    if (first < last) add(last);
+    starts[1] = static_cast<I>(last);
+    emit(A.base, starts, columns, 1, f);
   }
 
-  /// Rows begin..end-1 whose column is not that of the row before; their number.
-  static int64_t find_starts(const I* columns, int64_t begin, int64_t end, I* starts) {
+  /// Runs 0..count-1, as many at once as follow each other in columns. Longer ones than counts can say are cut.
+  template <class F>
+  static void emit(int64_t base, const I* starts, const I* columns, int64_t count, const F& f) {
+    for (int64_t run = 0, more = 0; run < count; run += more) {
+      const auto rows = [&](int64_t r) { return static_cast<int64_t>(starts[r + 1]) - starts[r]; };
+      const int64_t column = static_cast<int64_t>(columns[run]) - base;
+      more = 0;
+      while (run + more < count && columns[run + more] - columns[run] == more && rows(run + more) <= longest) ++more;
+      if (more > 0) {
+        f(column, starts + run, more);
+        continue;
+      }
+      more = 1;
+      for (I first = starts[run], next = first; first < starts[run + 1]; first = next) {
+        next = static_cast<I>(std::min<int64_t>(starts[run + 1], static_cast<int64_t>(first) + longest));
+        const I bounds[] = {first, next};
+        f(column, bounds, 1);
+      }
+    }
+  }
+
+  /// Rows begin..end-1 whose column is not that of the row before, and their columns; their number.
+  static int64_t find_starts(const I* columns, int64_t begin, int64_t end, I* starts, I* started) {
     int64_t count = 0, row = begin;
 #if defined(__AVX512F__)
     if constexpr (sizeof(I) == 4) {
       const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
       for (; row + 16 <= end; row += 16) {
-        const __mmask16 differ =
-            _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(columns + row), _mm512_loadu_si512(columns + row - 1));
+        const __m512i here = _mm512_loadu_si512(columns + row);
+        const __mmask16 differ = _mm512_cmpneq_epi32_mask(here, _mm512_loadu_si512(columns + row - 1));
         const __m512i rows = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(row)));
         _mm512_storeu_si512(starts + count, _mm512_maskz_compress_epi32(differ, rows));
+        _mm512_storeu_si512(started + count, _mm512_maskz_compress_epi32(differ, here));
         count += __builtin_popcount(differ);
       }
     }
 #endif
     for (; row < end; ++row) {
       starts[count] = static_cast<I>(row);
+      started[count] = columns[row];
       count += columns[row] != columns[row - 1] ? 1 : 0;
     }
     return count;

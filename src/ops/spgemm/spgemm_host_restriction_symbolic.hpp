@@ -79,7 +79,7 @@ constexpr size_t place_bytes(int64_t columns) {
   return columns <= int64_t{std::numeric_limits<uint16_t>::max()} + 1 ? 2 : 4;
 }
 
-/// What a chunk's rows are.
+/// What the rows of some chunks are, all found by one thread.
 template <class I>
 struct FoundRows {
   struct Kind {
@@ -88,37 +88,72 @@ struct FoundRows {
     uint8_t run = 1;  // products that each place stands for: columns that follow each other, as a point's unknowns
   };
   std::vector<Kind> kinds;
-  std::vector<I> columns;        // of each kind's first row
-  std::vector<std::byte> marks;  // of each kind: masks for op(A)'s entries, or places of the products
-  int64_t entries = 0, products = 0;
+  std::vector<I> columns;              // of each kind's first row
+  std::vector<std::byte> marks;        // of each kind: masks for op(A)'s entries, or places of the products
   bool laned = false, longer = false;  // short rows have masks; the row before was too long for them
 };
 
-template <class I, class O, class Rows>
+/// Of a chunk's rows of C.
+struct ChunkSums {
+  int64_t entries = 0, products = 0;
+};
+
+/// with_masks: rows of few columns get masks, if they can.
+template <class I, class O, class Rows, bool with_masks>
 class RestrictionSymbolic {
   using Pattern = HostPatternRef<I, O>;
   using U = std::make_unsigned_t<I>;
   using Found = FoundRows<I>;
 
  public:
-  /// What a thread works with: a row's columns, once a row needs them.
-  using Worker = std::optional<ColumnSet>;
+  /// What a thread works with.
+  struct Worker {
+    std::optional<ColumnSet> columns;  // of a row, once one needs them
+    Classes known;                     // kinds of rows in `found`
+    Found* found = nullptr;            // where rows of the next chunk may be, if any were alike
+  };
 
   RestrictionSymbolic(const Rows& A, const Pattern& B) : A_(A), B_(B) {}
 
-  /// kinds[i] and shifts[i] for rows begin..end-1: the kind of row i and how far its columns lie from that kind's.
+  /// kinds[i] and shifts[i] for rows begin..end-1: the kind of row i and how far its columns lie from that kind's,
+  /// which is in `fresh` or, so that threads find kinds once, where the thread found those of a chunk before. Returns
+  /// where.
+  Found& find(int64_t begin, int64_t end, Worker& worker, uint32_t* kinds, U* shifts, Found& fresh,
+              ChunkSums& sums) const {
+    Found& found = worker.found != nullptr ? *worker.found : fresh;
+    if (&found == &fresh) worker.known = {};
+    worker.found = nullptr;
+    if constexpr (with_masks) {
+      if (find<true>(begin, end, worker, kinds, shifts, found, sums)) return found;
+      fresh = {};  // a row of B does not ascend strictly
+    } else {
+      find<false>(begin, end, worker, kinds, shifts, found, sums);
+      return found;
+    }
+    worker.known = {};
+    worker.found = nullptr;
+    find<false>(begin, end, worker, kinds, shifts, fresh, sums);
+    worker.found = nullptr;
+    return fresh;
+  }
+
+ private:
   /// `masks`: rows of few columns have masks; false where a row of B does not ascend strictly.
   template <bool masks>
-  bool find(int64_t begin, int64_t end, Worker& worker, uint32_t* kinds, U* shifts, Found& found) const {
+  bool find(int64_t begin, int64_t end, Worker& worker, uint32_t* kinds, U* shifts, Found& found,
+            ChunkSums& sums) const {
     found.laned = masks;
-    Classes known;
+    Classes& known = worker.known;
+    const auto before_chunk = static_cast<int64_t>(found.kinds.size());
     int32_t last = no_class;
     bool looks = true;
-    int64_t entries = 0, products = 0;
+    int64_t entries = 0, products = 0, stretch = 1;
     for (int64_t i = begin; i < end; ++i) {
       U shift = 0;
+      if constexpr (Rows::stored_runs)
+        if (looks) fetch(i, std::min(i + stretch, end - 1));
       auto kind = static_cast<uint32_t>(found.kinds.size());
-      if (i - begin >= tried && 2 * static_cast<int64_t>(kind) > i - begin) looks = false;
+      if (i - begin >= tried && 2 * (static_cast<int64_t>(kind) - before_chunk) > i - begin) looks = false;
       if (looks) {
         const int32_t before = last;
         last = look(known, before, i, shift);
@@ -142,20 +177,37 @@ class RestrictionSymbolic {
             shifts[i + rows] = shift += by;
           }
         }
+      stretch = rows;
       entries += rows * found.kinds[kind].columns;
       products += rows * found.kinds[kind].products;
       i += rows - 1;
     }
-    found.entries = entries;
-    found.products = products;
+    sums = {entries, products};
+    if (looks && found.kinds.size() < most_shared) worker.found = &found;
     return true;
   }
 
- private:
   /// Rows of a chunk after which it shows whether they are alike: then no more than half may be of new kinds.
   static constexpr int64_t tried = 128;
+  /// Kinds that chunks share.
+  static constexpr size_t most_shared = 4096;
   /// Rows that are compared at once.
   static constexpr int64_t at_once = 64;
+
+  /// Where row i's runs begin in B's columns, and row `next`'s in its offsets: each run is another place in memory, and
+  /// comparing would wait for one after the other.
+  void fetch(int64_t i, int64_t next) const {
+    constexpr int64_t line = 64 / sizeof(I), lines = 4;
+    RowRun run{};
+    for (auto runs = A_.runs(i); runs.next(run);) {
+      const I* const columns = B_.indices + B_.begin(run.first);
+      for (int64_t l = 0; l < lines; ++l) __builtin_prefetch(columns + l * line);
+    }
+    for (auto runs = A_.runs(next); runs.next(run);) {
+      __builtin_prefetch(B_.offsets + run.first);
+      __builtin_prefetch(B_.offsets + run.first + line);
+    }
+  }
 
   /// The kind of row i, or no_class. Sets its shift.
   int32_t look(const Classes& known, int32_t before, int64_t i, U& shift) const {
@@ -357,22 +409,23 @@ class RestrictionSymbolic {
 
   /// Adds the columns in order and the places of the products, of each `length` one. Returns the products.
   int64_t place_row(int64_t i, Worker& worker, Found& found, uint8_t& length) const {
-    if (!worker) worker.emplace(B_.cols);
+    if (!worker.columns) worker.columns.emplace(B_.cols);
+    ColumnSet& columns = *worker.columns;
     int64_t products = 0;
     RowRun run{};
     for (auto runs = A_.runs(i); runs.next(run);) products += B_.begin(run.first + run.count) - B_.begin(run.first);
-    switch (worker->expect(products)) {
-      case ColumnSet::Visits::levels: insert<ColumnSet::Visits::levels>(i, *worker); break;
-      case ColumnSet::Visits::groups: insert<ColumnSet::Visits::groups>(i, *worker); break;
-      case ColumnSet::Visits::words: insert<ColumnSet::Visits::words>(i, *worker);
+    switch (columns.expect(products)) {
+      case ColumnSet::Visits::levels: insert<ColumnSet::Visits::levels>(i, columns); break;
+      case ColumnSet::Visits::groups: insert<ColumnSet::Visits::groups>(i, columns); break;
+      case ColumnSet::Visits::words: insert<ColumnSet::Visits::words>(i, columns);
     }
     length = run_of(i);
-    switch (place_bytes(worker->rank())) {
-      case 1: note_places<uint8_t>(i, *worker, products, length, found.marks); break;
-      case 2: note_places<uint16_t>(i, *worker, products, length, found.marks); break;
-      default: note_places<uint32_t>(i, *worker, products, length, found.marks);
+    switch (place_bytes(columns.rank())) {
+      case 1: note_places<uint8_t>(i, columns, products, length, found.marks); break;
+      case 2: note_places<uint16_t>(i, columns, products, length, found.marks); break;
+      default: note_places<uint32_t>(i, columns, products, length, found.marks);
     }
-    worker->drain([&](int64_t column) { found.columns.push_back(static_cast<I>(column)); });
+    columns.drain([&](int64_t column) { found.columns.push_back(static_cast<I>(column)); });
     return products;
   }
 
