@@ -161,9 +161,13 @@ class RestrictionKernel final : public Kernel {
     if constexpr (V::lanes > 0) {
       const unsigned inside = (1u << m) - 1;
       V sum = beta == E{} ? V::zero() : V::load(c, inside).times(beta);
-      A.each(i, Ahead<I, O, E, E>{B, b, a}, [&](int64_t j, int64_t k) {
-        sum.add(alpha * a[k], b + B.begin(j), static_cast<unsigned>(*marks++));
-        return true;
+      A.each_run(i, Ahead<I, O, E, E>{B, b, a}, [&](int64_t j, int64_t k, int64_t rows) {
+        const E* from = b + B.begin(j);
+        for (const E *factor = a + k, *end = factor + rows; factor < end; ++factor) {
+          const auto mask = static_cast<unsigned>(*marks++);
+          sum.add(alpha * *factor, from, mask);
+          from += std::popcount(mask);
+        }
       });
       sum.store(c, inside);
     }

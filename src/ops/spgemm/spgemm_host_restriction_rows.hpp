@@ -122,6 +122,15 @@ class EntryRows {
   Runs runs(int64_t i) const { return {A_, i}; }
   static constexpr bool stored_runs = false;
 
+  /// For callers that take several rows of B at a time: f(row of B, place of A's value, 1) for each entry of row i.
+  template <class Later, class F>
+  void each_run(int64_t i, const Later& later, const F& f) const {
+    each(i, later, [&](int64_t j, int64_t k) {
+      f(j, k, 1);
+      return true;
+    });
+  }
+
   /// f(row of B, place of A's value) for each entry of row i until one is false.
   template <class Later, class F>
   bool each(int64_t i, const Later& later, const F& f) const {
@@ -184,7 +193,6 @@ class RunRows {
 
   template <class Later, class F>
   bool each(int64_t i, const Later& later, const F& f) const {
-    constexpr int64_t near = 48, far = 96;
     for (int64_t run = runs_.begin(i), end = runs_.end(i), last = runs_.nnz - 1; run < end; ++run) {
       const int64_t next = runs_.indices[std::min(run + near, last)];
       later.offsets(runs_.indices[std::min(run + far, last)]);
@@ -197,9 +205,22 @@ class RunRows {
     }
     return true;
   }
+  /// f(row of B, place of A's value, rows) for each run: of several rows of B of few entries, and their values of A.
+  template <class Later, class F>
+  void each_run(int64_t i, const Later& later, const F& f) const {
+    for (int64_t run = runs_.begin(i), end = runs_.end(i), last = runs_.nnz - 1; run < end; ++run) {
+      const int64_t next = runs_.indices[std::min(run + near, last)], count = counts_[run];
+      later.offsets(runs_.indices[std::min(run + far, last)]);
+      later.factor(next);
+      later.row(next);
+      later.row(std::min(next + count, runs_.cols) - 1);  // runs are mostly of one length
+      f(runs_.indices[run], runs_.indices[run], count);
+    }
+  }
 
  private:
-  HostPatternRef<I, O> runs_;  // base 0; a row of op(A): where its runs begin
+  static constexpr int64_t near = 48, far = 96;  // runs ahead
+  HostPatternRef<I, O> runs_;                    // base 0; a row of op(A): where its runs begin
   const uint8_t* counts_;
 };
 
