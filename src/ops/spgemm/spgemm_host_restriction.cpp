@@ -186,16 +186,18 @@ class RestrictionKernel final : public Kernel {
   static void placed(int64_t i, const Rows& A, const E* a, const Pattern& B, const E* b, E alpha, E* c,
                      const std::byte* marks) {
     constexpr bool long_rows = run > 1;  // of several unknowns
-    A.each(i, Ahead<I, O, E, E, long_rows>{B, b, a}, [&](int64_t j, int64_t k) {
-      const E with = times(alpha, a[k]);
-      for (int64_t q = B.begin(j), end = B.end(j); q < end; q += run, marks += sizeof(M)) {
-        M place;
-        std::memcpy(&place, marks, sizeof(M));
-        E sums[run];
-        for (int t = 0; t < run; ++t) sums[t] = plus(c[place + t], times(with, b[q + t]));
-        for (int t = 0; t < run; ++t) c[place + t] = sums[t];
+    A.each_run(i, Ahead<I, O, E, E, long_rows>{B, b, a}, [&](int64_t j, int64_t k, int64_t rows) {
+      int64_t q = B.begin(j);
+      for (const int64_t last = j + rows; j < last; ++j, ++k) {
+        const E with = times(alpha, a[k]);
+        for (const int64_t end = B.end(j); q < end; q += run, marks += sizeof(M)) {
+          M place;
+          std::memcpy(&place, marks, sizeof(M));
+          E sums[run];
+          for (int t = 0; t < run; ++t) sums[t] = plus(c[place + t], times(with, b[q + t]));
+          for (int t = 0; t < run; ++t) c[place + t] = sums[t];
+        }
       }
-      return true;
     });
   }
 
