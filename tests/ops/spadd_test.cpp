@@ -51,6 +51,17 @@ void check_case(const Context& ctx, const Visit& visit, const SpaddCase<T>& c, c
   REQUIRE(*wrong == "");
 }
 
+/// Of 2 A - B, whose patterns are there.
+template <class T>
+SpaddCase<T> with_random_values(HostCsr<T>& A, HostCsr<T>& B, Random& random) {
+  A.values = random_vector<T>(random, A.indices.size());
+  B.values = random_vector<T>(random, B.indices.size());
+  SpaddCase<T> c;
+  c.alpha = 2;
+  c.beta = -1;
+  return c;
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("spadd: every implementation gives what host loops give", "[spadd]", float, double,
@@ -170,11 +181,7 @@ TEST_CASE("spadd: rows that threads and blocks share, equal entries at every pla
             A.offsets.push_back(A.nnz());
             B.offsets.push_back(B.nnz());
           }
-          A.values = random_vector<T>(random, A.indices.size());
-          B.values = random_vector<T>(random, B.indices.size());
-          SpaddCase<T> c;
-          c.alpha = 2;
-          c.beta = -1;
+          const SpaddCase<T> c = with_random_values(A, B, random);
           INFO("length " << length << " step " << step << " shift " << shift);
           check_case(ctx, visit, c, A, B, random);
           check_case(ctx, visit, c, B, A, random);
@@ -209,11 +216,7 @@ TEST_CASE("spadd: tiles of many rows, of few entries between empty rows, and row
           A.offsets.push_back(A.nnz());
           B.offsets.push_back(B.nnz());
         }
-        A.values = random_vector<T>(random, A.indices.size());
-        B.values = random_vector<T>(random, B.indices.size());
-        SpaddCase<T> c;
-        c.alpha = 2;
-        c.beta = -1;
+        SpaddCase<T> c = with_random_values(A, B, random);
         c.base_A = static_cast<int32_t>(random() % 2);
         c.base_B = static_cast<int32_t>(random() % 2);
         c.pair_C = pairs[random() % 3];
@@ -309,13 +312,9 @@ TEST_CASE("spadd: sums of as many entries as one operand, of both, and between",
         A.offsets.push_back(A.nnz());
         B.offsets.push_back(B.nnz());
       }
-      A.values = random_vector<T>(random, A.indices.size());
-      B.values = random_vector<T>(random, B.indices.size());
+      SpaddCase<T> c = with_random_values(A, B, random);
       for (const kkc_index_pair_t pair_C : {KKC_INDEX_32_32, KKC_INDEX_64_64}) {
-        SpaddCase<T> c;
         c.pair_C = pair_C;
-        c.alpha = 2;
-        c.beta = -1;
         INFO(shared << " columns of " << each << " shared");
         check_case(ctx, visit, c, A, B, random);
       }
@@ -339,11 +338,7 @@ TEST_CASE("spadd: more tiles than run at once", "[spadd]") {
       A.offsets.push_back(A.nnz());
       B.offsets.push_back(B.nnz());
     }
-    A.values = random_vector<T>(random, A.indices.size());
-    B.values = random_vector<T>(random, B.indices.size());
-    SpaddCase<T> c;
-    c.alpha = 2;
-    c.beta = -1;
+    const SpaddCase<T> c = with_random_values(A, B, random);
     check_case(ctx, visit, c, A, B, random);
   }
 }
