@@ -107,7 +107,8 @@ class Merge {
     };
     const size_t points_at = take(tiles_ + 1, sizeof(Point)), firsts_at = take(tiles_ + 1, sizeof(int64_t)),
                  words_at = take(tiles_ * tile_words, sizeof(Word)), bases_at = take(tiles_ * tile_words, sizeof(Base)),
-                 states_at = take(tiles_ + 1, sizeof(unsigned long long)),
+                 counts_at = take(tiles_ + 2, sizeof(unsigned)),
+                 groups_at = take(2 * LookBack::groups(tiles_), sizeof(unsigned long long)),
                  verdicts_at = take(readers, sizeof(unsigned));
     const size_t room = static_cast<size_t>(end_a + end_b) * ordinal_size(pair_C_);
     allocate(bytes, room <= most_room ? room : 0, room <= most_room);
@@ -116,14 +117,15 @@ class Merge {
     auto* const firsts = reinterpret_cast<int64_t*>(data + firsts_at);
     auto* const words = reinterpret_cast<Word*>(data + words_at);
     auto* const bases = reinterpret_cast<Base*>(data + bases_at);
-    auto* const states = reinterpret_cast<unsigned long long*>(data + states_at);
+    auto* const counts = reinterpret_cast<unsigned*>(data + counts_at);
+    auto* const groups = reinterpret_cast<unsigned long long*>(data + groups_at);
     auto* const verdicts = reinterpret_cast<unsigned*>(data + verdicts_at);
-    auto* const ticket = reinterpret_cast<unsigned*>(states + tiles_);
+    auto* const ticket = counts + tiles_;
     // Kernels write the result where the host reads it: a copy would take as long as one of the short kernels.
     auto* const result = static_cast<volatile Result*>(static_cast<gpu::GpuQueue&>(queue).landing());
     result->nnz = 0;
     for (int kind = 0; kind < found_kinds; ++kind) result->found[kind] = 0;
-    const Progress progress{states, ticket, ticket + 1, result};
+    const Progress progress{{counts, groups, groups + LookBack::groups(tiles_)}, ticket, ticket + 1, result};
     ref_ = {points, firsts, words, bases};
 
     const ReadOffsets<I, O> read{a, b, rows_, end_a, end_b, tiles_, points, firsts + tiles_, progress, verdicts};

@@ -13,77 +13,83 @@ struct PatternTarget {
   bool wide_offsets, wide_columns;
   int64_t room;  // columns at most
 
-  __device__ void set_offset(int64_t row, int64_t value) const { set(offsets, wide_offsets, row, value); }
-  template <class U>
-  __device__ void set_column(int64_t entry, U column) const {
-    set(columns, wide_columns, entry, column);
-  }
-
- private:
-  template <class N>
-  static __device__ void set(void* data, bool wide, int64_t i, N value) {
-    if (wide)
-      static_cast<int64_t*>(data)[i] = static_cast<int64_t>(value);
+  __device__ void set_offset(int64_t row, int64_t value) const {
+    if (wide_offsets)
+      static_cast<int64_t*>(offsets)[row] = value;
     else
-      static_cast<int32_t*>(data)[i] = static_cast<int32_t>(value);
+      static_cast<int32_t*>(offsets)[row] = static_cast<int32_t>(value);
   }
 };
 
-/// What others know of a tile: nothing (0), how many of C's entries it has, or how many there are up to its end. One
-/// word, read and written whole, so no fence stands between number and state.
-namespace tile_state {
-inline constexpr unsigned long long counted = 1ull << 62, through = 2ull << 62, number = counted - 1;
+/// How many of C's entries come before a tile: those of its group's earlier tiles, and those of the groups before,
+/// which add up their tiles' as they come. The first wave of tiles, none of which knows of all before it, thus looks
+/// back once. Words are read and written whole, so no fence stands between number and state.
+struct LookBack {
+  static constexpr int group = 128;  // tiles
+  unsigned* counts;                  // of each tile, 1 more; 0: not known yet
+  unsigned long long* sums;          // of each group's tiles that have counted, and how many these are (from bit 48 on)
+  unsigned long long* throughs;      // of all tiles up to a group's end, 1 more; 0: not known yet
 
-__device__ inline void announce(unsigned long long* state, unsigned long long word) {
-  *static_cast<volatile unsigned long long*>(state) = word;
-}
+  static constexpr unsigned long long one = 1ull << 48, all = group * one;
 
-/// C's entries before a tile, for a whole block, whose warps look at windows of tiles beside each other. Where all
-/// tiles count at the same time none knows of all before it, so few long steps back are what counts. Also orders what
-/// the block has written to shared memory.
-template <int warps>
-__device__ inline int64_t entries_before(const unsigned long long* states, int64_t tile,
-                                         unsigned long long (&found)[2][warps]) {
-  constexpr int batch = 4, window = 32 * batch;
-  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-  unsigned long long sum = 0;
-  for (int step = 0;; ++step) {
-    const int64_t end = tile - (static_cast<int64_t>(step) * warps + warp) * window;
-    unsigned long long words[batch];
-    int known;  // the nearest of the tiles that knows of all before it
+  static __host__ __device__ int64_t groups(int64_t tiles) { return (tiles + group - 1) / group; }
+
+  __device__ void announce(int64_t tile, int count) const {
+    *static_cast<volatile unsigned*>(counts + tile) = 1 + static_cast<unsigned>(count);
+    atomicAdd(sums + tile / group, one + static_cast<unsigned>(count));
+  }
+  __device__ void announce_through(int64_t tile, int64_t entries) const {
+    if (tile % group == group - 1)
+      static_cast<volatile unsigned long long*>(throughs)[tile / group] = 1 + static_cast<unsigned long long>(entries);
+  }
+
+  /// For the first two warps of a block, which call it together: the parts of the number.
+  __device__ unsigned long long part(int64_t tile) const {
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    return gpu::subgroup_sum(threadIdx.x < 32 ? of_tiles(tile, lane) : of_groups(tile / group, lane), 32);
+  }
+
+ private:
+  __device__ unsigned long long of_tiles(int64_t tile, int lane) const {
+    constexpr int batch = group / 32;
+    const int64_t first = tile / group * group + lane;
+    unsigned count[batch];
     for (;;) {
-      int missing = window;
-      known = window;
+      bool missing = false;
 #pragma unroll
       for (int j = 0; j < batch; ++j) {
-        const int64_t i = end - 1 - 32 * j - lane;
-        words[j] = i >= 0 ? gpu::load_fresh(states + i) : through;
+        count[j] = first + 32 * j < tile ? gpu::load_fresh(counts + first + 32 * j) : 1;
+        missing = missing || count[j] == 0;
       }
-#pragma unroll
-      for (int j = batch - 1; j >= 0; --j) {
-        const uint32_t knows = gpu::ballot32(words[j] >= through), none = gpu::ballot32(words[j] == 0);
-        if (knows != 0) known = 32 * j + __ffs(static_cast<int>(knows)) - 1;
-        if (none != 0) missing = 32 * j + __ffs(static_cast<int>(none)) - 1;
-      }
-      if (missing >= known) break;
+      if (gpu::ballot32(missing) == 0) break;
       gpu::pause(40);
     }
-    unsigned long long of_window = 0;
+    unsigned sum = 0;
 #pragma unroll
-    for (int j = 0; j < batch; ++j)
-      if (32 * j + lane <= known) of_window += words[j] & number;
-    of_window = gpu::subgroup_sum(of_window, 32);
-    unsigned long long* const of_step = found[step & 1];  // the other half may still be read
-    if (lane == 0) of_step[warp] = of_window | (known < window ? through : 0);
-    __syncthreads();
-#pragma unroll
-    for (int w = 0; w < warps; ++w) {
-      const unsigned long long word = of_step[w];
-      sum += word & number;
-      if (word >= through) return static_cast<int64_t>(sum);
-    }
+    for (int j = 0; j < batch; ++j) sum += count[j] - 1;
+    return sum;
   }
-}
-}  // namespace tile_state
+
+  __device__ unsigned long long of_groups(int64_t end, int lane) const {
+    unsigned long long total = 0;
+    for (; end > 0; end -= 32) {
+      const int64_t i = end - 1 - lane;
+      unsigned long long sum, through;
+      int nearest;
+      for (;;) {
+        through = i >= 0 ? gpu::load_fresh(throughs + i) : 1;
+        sum = i >= 0 ? gpu::load_fresh(sums + i) : all;
+        const uint32_t known = gpu::ballot32(through != 0), open = gpu::ballot32(sum < all);
+        nearest = known != 0 ? __ffs(static_cast<int>(known)) - 1 : 32;
+        if ((open & ~(~0ull << nearest)) == 0) break;
+        gpu::pause(40);
+      }
+      if (lane < nearest) total += sum - all;
+      if (lane == nearest) total += through - 1;
+      if (nearest < 32) break;
+    }
+    return total;
+  }
+};
 
 }  // namespace kkc::spadd::gpu_parts

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "device/gpu_warp.hpp"
+#include "ops/spadd/spadd_gpu_merge_pattern.hpp"
 #include "ops/spadd/spadd_merge_path.hpp"
 
 namespace kkc::spadd::gpu_parts {
@@ -30,7 +31,7 @@ struct Result {
 
 /// What the tiles share while they are merged.
 struct Progress {
-  unsigned long long* states;  // of each tile: how many of C's entries (TileState)
+  LookBack entries;  // of C in the tiles
   unsigned *ticket, *found;
   volatile Result* result;
 
@@ -59,7 +60,10 @@ struct ReadOffsets {
       *entries_C = 0;
       *progress.ticket = *progress.found = 0;
     }
-    for (int64_t tile = first; tile < tiles; tile += stride) progress.states[tile] = 0;
+    for (int64_t tile = first; tile < tiles; tile += stride) {
+      progress.entries.counts[tile] = 0;
+      if (tile < LookBack::groups(tiles)) progress.entries.sums[tile] = progress.entries.throughs[tile] = 0;
+    }
     bool bad = false;
     for (int64_t block = first - threadIdx.x; block < rows; block += batch * stride) {
       O a[batch], after_a[batch], b[batch], after_b[batch];

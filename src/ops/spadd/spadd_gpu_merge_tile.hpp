@@ -1,12 +1,13 @@
 // gpu_merge's merge. The merge path of A and B is cut into tiles, a block each, whatever the rows' lengths; inside a
 // tile every thread merges 16 entries from shared memory (Green, McColl, Bader, "GPU merge path", ICS'12). What remains
 // is two bits for each of C's entries. A tile learns how many of C's entries lie before it from those before it, which
-// are running (decoupled look-back: Merrill, Garland, NVR-2016-002), and so writes its part of C's pattern.
+// are running (LookBack), and so writes its part of C's pattern.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
+#include "device/gpu_bulk.hpp"
 #include "device/gpu_warp.hpp"
 #include "ops/spadd/spadd_gpu_merge_pattern.hpp"
 #include "ops/spadd/spadd_gpu_merge_points.hpp"
@@ -21,7 +22,7 @@ struct alignas(16) Word {
   uint32_t a_low, a_high, b_low, b_high;
 };
 /// Entries of A and B before a word, counted from the tile's first.
-struct Base {
+struct alignas(4) Base {
   uint16_t a, b;
 };
 
@@ -117,12 +118,14 @@ struct MergeTile {
   static constexpr int threads = 128;
   static constexpr int blocks_per_sm = sizeof(I) == 4 ? 10 : 8;
   static constexpr int items = tile_entries / threads;  // a thread's, and one more where two of one column are there
-  static constexpr int batch = items + 1;               // columns that a thread brings
-  static constexpr int most_rows = 1280;                // whose ends are staged
+  static constexpr int most_rows = 1024;                // whose ends are staged
   using U = std::make_unsigned_t<I>;
   static constexpr U past = ~U{0};  // above every column
+  static constexpr int line = 16 / sizeof(U);
+  /// A tile's and those behind, as far from whole lines as in A and B, and what a thread may read where rows are out of
+  /// order.
+  static constexpr int most_columns = tile_entries + 2 + 3 * line + 2 * (items + 1);
   static_assert(items < 31 && threads <= 2048, "a thread's bits, and a mark");
-  static_assert(batch * threads >= tile_entries + 2, "a tile's columns");
 
   Rows<I, O> A, B;
   int64_t rows, end_a, end_b, tiles;
@@ -135,16 +138,17 @@ struct MergeTile {
   PatternTarget C;
 
   struct Shared {
-    U columns[batch * threads];  // A's and the one behind, B's and the one behind
+    alignas(16) U columns[most_columns];  // A's and the one behind, B's and the one behind
+    gpu::BulkCopy copies[2];
     uint32_t ends[most_rows];
     uint16_t marks[most_rows + 1];
     uint32_t begins[threads + 1];
     int firsts[threads + 1];
     int warp_counts[threads / 32];
-    uint32_t bits[2][2 * tile_words];
+    Word bits[tile_words];
     Base word_bases[tile_words];
     unsigned tile;
-    unsigned long long looks[2][threads / 32];
+    unsigned long long before[2];  // entries of C, by LookBack's parts
   };
 
   __device__ void operator()() const {
@@ -153,7 +157,7 @@ struct MergeTile {
     // Tiles are taken in the order in which blocks start: those before a tile are running.
     unsigned ticket = 0;
     if (thread == 0) ticket = atomicAdd(progress.ticket, 1u);
-    for (int i = thread; i < 4 * tile_words; i += threads) shared.bits[0][i] = 0;  // of both
+    for (int i = thread; i < tile_words; i += threads) shared.bits[i] = {0, 0, 0, 0};
     if (thread == 0) shared.tile = ticket;
     __syncthreads();
     const int64_t tile = shared.tile;
@@ -163,7 +167,7 @@ struct MergeTile {
     if (wide_a < 0 || wide_b < 0 || wide_a + wide_b > tile_entries) {  // only where rows are out of order
       if (thread == 0) {
         progress.note(found_disorder);
-        tile_state::announce(progress.states + tile, tile_state::counted);
+        progress.entries.announce(tile, 0);
       }
       return;
     }
@@ -176,16 +180,18 @@ struct MergeTile {
                           tile};
     const bool staged_rows = part.rows <= most_rows;
     const int count = staged_rows ? static_cast<int>(part.rows) : 0;
-    stage(shared, part, count, to.a < end_a, to.b < end_b);
-    __syncthreads();
+    const Staged in{
+        first_in_line(A.columns + from.a),
+        (first_in_line(A.columns + from.a) + part.na + line) / line * line + first_in_line(B.columns + from.b)};
+    stage(shared, part, in, count, to.a < end_a, to.b < end_b);
     if (staged_rows) {
-      const Place place = merge(shared, part, StagedRows{shared.ends, shared.marks, count});
-      write_columns(shared, part, place);
+      const Place place = merge(shared, part, in, StagedRows{shared.ends, shared.marks, count});
+      write_columns(shared, in, place);
       write_offsets(shared, part, place, static_cast<int>(to.row - from.row));
     } else {
       if (thread == 0) progress.note(found_gaps);
-      const Place place = merge(shared, part, DistantRows<I, O>{part, part.rows});
-      write_columns(shared, part, place);
+      const Place place = merge(shared, part, in, DistantRows<I, O>{part, part.rows});
+      write_columns(shared, in, place);
     }
   }
 
@@ -201,9 +207,28 @@ struct MergeTile {
     int64_t first;
   };
 
+  /// Where A's and B's columns lie in shared memory.
+  struct Staged {
+    int a, b;
+  };
+  static __device__ int first_in_line(const I* column) {
+    return static_cast<int>(reinterpret_cast<uintptr_t>(column) / sizeof(I) % line);
+  }
+
   /// Both operands' columns and the ends of rows, all on their way before the first is waited for.
-  __device__ void stage(Shared& shared, const Tile<I, O>& part, int count, bool more_a, bool more_b) const {
-    const int thread = static_cast<int>(threadIdx.x);
+  __device__ void stage(Shared& shared, const Tile<I, O>& part, const Staged& in, int count, bool more_a,
+                        bool more_b) const {
+    const int thread = static_cast<int>(threadIdx.x), lane = thread & 31, warp = thread >> 5;
+    const int count_a = part.na + (more_a ? 1 : 0), count_b = part.nb + (more_b ? 1 : 0);
+    const U* const of_a = reinterpret_cast<const U*>(A.columns) + part.from.a;
+    const U* const of_b = reinterpret_cast<const U*>(B.columns) + part.from.b;
+    if constexpr (gpu::has_bulk_copies) {
+      if (warp == 0) shared.copies[0].begin(shared.columns + in.a, of_a, count_a, lane);
+      if (warp == 1) shared.copies[1].begin(shared.columns + in.b, of_b, count_b, lane);
+    } else {
+      for (int i = thread; i < count_a; i += threads) shared.columns[in.a + i] = of_a[i];
+      for (int i = thread; i < count_b; i += threads) shared.columns[in.b + i] = of_b[i];
+    }
     O ends_a[2] = {}, ends_b[2] = {};
 #pragma unroll
     for (int k = 0; k < 2; ++k)
@@ -211,40 +236,25 @@ struct MergeTile {
         if (A.offsets != nullptr) ends_a[k] = A.offsets[part.from.row + row + 1];
         if (B.offsets != nullptr) ends_b[k] = B.offsets[part.from.row + row + 1];
       }
-    const int first_b = part.na + 1, after = first_b + part.nb + (more_b ? 1 : 0), hole = more_a ? -1 : part.na;
-    const I* const of_a = A.columns + part.from.a + thread;
-    const I* const of_b = B.columns + part.from.b - first_b + thread;
-    const U base_a = static_cast<U>(A.base), base_b = static_cast<U>(B.base),
-            limit = cols < past ? static_cast<U>(cols) : past;
-    I column[batch];
-#pragma unroll
-    for (int k = 0; k < batch; ++k) {
-      const int i = k * threads + thread;
-      const I* const from = i < first_b ? of_a : of_b;
-      column[k] = static_cast<I>(i < first_b ? base_a : base_b);
-      if (i < after && i != hole) column[k] = from[k * threads];
-    }
 #pragma unroll
     for (int k = 0; k < 2; ++k)
       if (const int row = thread + k * threads; row < count)
         shared.ends[row] = part.end_of(ends_a[k], ends_b[k]).pack();
-    bool out = false;
-#pragma unroll
-    for (int k = 0; k < batch; ++k) {
-      const int i = k * threads + thread;
-      const U from_0 = static_cast<U>(column[k]) - (i < first_b ? base_a : base_b);
-      out |= from_0 >= limit;
-      shared.columns[i] = from_0;
-    }
     for (int row = thread + 2 * threads; row < count; row += threads) shared.ends[row] = part.end(row).pack();
-    if (out) progress.note(found_range);
+    __syncthreads();
+    if constexpr (gpu::has_bulk_copies)
+      for (gpu::BulkCopy& copy : shared.copies) copy.wait();
   }
 
   template <class TileRows>
-  __device__ Place merge(Shared& shared, const Tile<I, O>& part, const TileRows& of) const {
+  __device__ Place merge(Shared& shared, const Tile<I, O>& part, const Staged& in, const TileRows& of) const {
     const int thread = static_cast<int>(threadIdx.x), n = part.na + part.nb;
-    const U* const a = shared.columns;
-    const U* const b = a + part.na + 1;
+    const U base = static_cast<U>(A.base), more = base - static_cast<U>(B.base),
+            limit = cols < past ? static_cast<U>(cols) : past;
+    const U* const columns_a = shared.columns + in.a;
+    const U* const columns_b = shared.columns + in.b;
+    const auto a = [&](int i) { return columns_a[i]; };
+    const auto b = [&](int i) { return static_cast<U>(columns_b[i] + more); };
     // This thread's place on the path.
     auto row = of.count - 1;
     Pair at{part.na, part.nb}, end = at;
@@ -254,10 +264,10 @@ struct MergeTile {
       end = of.end(row);
       const int steps = place - begin.sum();
       at.a = begin.a + taken_from_a(
-                           steps, end.a - begin.a, end.b - begin.b, [&](int i) { return a[begin.a + i]; },
-                           [&](int i) { return b[begin.b + i]; });
+                           steps, end.a - begin.a, end.b - begin.b, [&](int i) { return a(begin.a + i); },
+                           [&](int i) { return b(begin.b + i); });
       at.b = place - at.a;
-      if (at.a > begin.a && at.b < end.b && a[at.a - 1] == b[at.b]) ++at.b;
+      if (at.a > begin.a && at.b < end.b && a(at.a - 1) == b(at.b)) ++at.b;
     }
     shared.begins[thread] = at.pack();
     if (thread == 0) shared.begins[threads] = Pair{part.na, part.nb}.pack();
@@ -265,37 +275,37 @@ struct MergeTile {
     const Pair first = at, to = Pair::unpack(shared.begins[thread + 1]);
 
     // Both next columns are in registers. A column that is not above the one before it in its row is found as it comes.
-    uint32_t bits_a = 0, bits_b = 0;
-    bool down = false;
-    U next_a = at.a < end.a ? a[at.a] : past, next_b = at.b < end.b ? b[at.b] : past;
-#pragma unroll
-    for (int k = 0; k <= items; ++k) {
-      if (at.a >= to.a && at.b >= to.b) break;
-      if ((next_a & next_b) == past) {
-        while ((next_a & next_b) == past && row + 1 < of.count) {
+    uint32_t bits_a = 0, bits_b = 0, bit = 1, down = 0;
+    U most = 0;  // column
+    U next_a = at.a < end.a ? a(at.a) : past, next_b = at.b < end.b ? b(at.b) : past, next = min(next_a, next_b);
+    int rest = to.sum() - at.sum();
+#pragma unroll 1
+    while (rest > 0) {
+      if (next == past) {
+        while (next == past && row + 1 < of.count) {
           row = of.next(row, at.sum());
-          of.mark(row, thread, k);
+          of.mark(row, thread, __ffs(static_cast<int>(bit)) - 1);
           end = of.end(row);
-          if (at.a < end.a) next_a = a[at.a];
-          if (at.b < end.b) next_b = b[at.b];
+          if (at.a < end.a) next_a = a(at.a);
+          if (at.b < end.b) next_b = b(at.b);
+          next = min(next_a, next_b);
         }
-        if ((next_a & next_b) == past) break;  // only where rows are out of order
+        if (next == past) break;  // only where rows are out of order
       }
-      const bool take_a = next_a <= next_b, take_b = next_b <= next_a;
-      const U column = take_a ? next_a : next_b;
-      if (take_a) bits_a |= 1u << k;
-      if (take_b) bits_b |= 1u << k;
-      if (take_a) ++at.a;
-      if (take_b) ++at.b;
-      U after_a = past, after_b = past;
-      if (take_a && at.a < end.a) after_a = a[at.a];
-      if (take_b && at.b < end.b) after_b = b[at.b];
-      down |= (take_a && after_a <= column) || (take_b && after_b <= column);
-      next_a = take_a ? after_a : next_a;
-      next_b = take_b ? after_b : next_b;
+      const U column = next;
+      const bool take_a = next_a == column, take_b = next_b == column;
+      most = max(most, static_cast<U>(column - base));
+      // Without loads, so that both become instructions under a condition instead of branches.
+      if (take_a) ++at.a, --rest, bits_a |= bit, next_a = past;
+      if (take_b) ++at.b, --rest, bits_b |= bit, next_b = past;
+      if (take_a && at.a < end.a) next_a = a(at.a);
+      if (take_b && at.b < end.b) next_b = b(at.b);
+      next = min(next_a, next_b);
+      if (next <= column) down |= bit;
+      bit += bit;
     }
-    down |= at.a != to.a || at.b != to.b;
-    if (down) progress.note(found_disorder);
+    if (down != 0 || at.a != to.a || at.b != to.b) progress.note(found_disorder);
+    if (most >= limit && to.sum() > first.sum()) progress.note(found_range);
     return write(shared, part.number, first, bits_a, bits_b);
   }
 
@@ -312,17 +322,17 @@ struct MergeTile {
       total += shared.warp_counts[w];
     }
     total = total < tile_entries ? total : tile_entries;
-    unsigned long long* const state = progress.states + tile;
-    if (thread == 0) tile_state::announce(state, tile_state::counted | static_cast<unsigned>(total));
+    if (thread == 0) progress.entries.announce(tile, total);
     shared.firsts[thread] = first;
     if (count > 0 && first + count <= tile_entries) {
-      const int word = first >> 5, offset = first & 31;
-      atomicOr(&shared.bits[0][word], bits_a << offset);
-      atomicOr(&shared.bits[1][word], bits_b << offset);
-      if (offset + count > 32) {
-        atomicOr(&shared.bits[0][word + 1], bits_a >> (32 - offset));
-        atomicOr(&shared.bits[1][word + 1], bits_b >> (32 - offset));
-      }
+      const auto put = [&](int half, uint32_t of_a, uint32_t of_b) {
+        Word& word = shared.bits[half >> 1];
+        atomicOr((half & 1) != 0 ? &word.a_high : &word.a_low, of_a);
+        atomicOr((half & 1) != 0 ? &word.b_high : &word.b_low, of_b);
+      };
+      const int half = first >> 5, offset = first & 31;
+      put(half, bits_a << offset, bits_b << offset);
+      if (offset + count > 32) put(half + 1, bits_a >> (32 - offset), bits_b >> (32 - offset));
       const int border = (first + 63) & ~63;
       if (border < first + count) {
         const uint32_t below = (1u << (border - first)) - 1;
@@ -330,41 +340,58 @@ struct MergeTile {
                                           static_cast<uint16_t>(before.b + __popc(bits_b & below))};
       }
     }
-    const int64_t first_C = tile_state::entries_before(progress.states, tile, shared.looks);
+    if (warp < 2) {
+      const unsigned long long before_C = progress.entries.part(tile);
+      if (lane == 0) shared.before[warp] = before_C;
+    }
+    __syncthreads();  // bits, too
+    const auto first_C = static_cast<int64_t>(shared.before[0] + shared.before[1]);
     if (thread == 0) {
       const int64_t next_C = first_C + total;
-      tile_state::announce(state, tile_state::through | static_cast<unsigned long long>(next_C));
+      progress.entries.announce_through(tile, next_C);
       firsts[tile] = first_C;
-      if (tile + 1 == tiles) firsts[tiles] = progress.result->nnz = next_C;
+      if (tile + 1 == tiles) {
+        firsts[tiles] = next_C;
+        progress.result->nnz = next_C;
+      }
     } else if (warp == 1 && 64 * lane < total) {
-      const uint32_t *const bits_of_a = shared.bits[0] + 2 * lane, *const bits_of_b = shared.bits[1] + 2 * lane;
-      words[tile * tile_words + lane] = {bits_of_a[0], bits_of_a[1], bits_of_b[0], bits_of_b[1]};
+      words[tile * tile_words + lane] = shared.bits[lane];
       bases[tile * tile_words + lane] = shared.word_bases[lane];
     }
     return {total, first_C};
   }
 
   /// Columns of C, of A where it has the entry, else of B.
-  __device__ void write_columns(const Shared& shared, const Tile<I, O>& part, const Place& of) const {
+  __device__ void write_columns(const Shared& shared, const Staged& in, const Place& of) const {
     if (C.columns == nullptr) return;
+    if (C.wide_columns)
+      write_columns(shared, in, of, static_cast<int64_t*>(C.columns));
+    else
+      write_columns(shared, in, of, static_cast<int32_t*>(C.columns));
+  }
+  template <class J>
+  __device__ void write_columns(const Shared& shared, const Staged& in, const Place& of, J* to) const {
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-    const uint32_t below = (1u << lane) - 1;
-    const int64_t first = of.first, room = C.room - first;
+    const uint32_t bit = 1u << lane;
+    const U base_of_a = static_cast<U>(A.base), base_of_b = static_cast<U>(B.base);
+    const int64_t room = C.room - of.first;
     const int total = of.total > room ? static_cast<int>(room) : of.total;  // less only where rows are out of order
-    for (int word = warp; 64 * word < total; word += threads / 32) {
-      const uint32_t *const bits_a = shared.bits[0] + 2 * word, *const bits_b = shared.bits[1] + 2 * word;
+    to += of.first + 64 * warp + lane;
+    const auto write = [&](J* entry, uint32_t bits_a, uint32_t bits_b, int a, int b) {
+      const bool in_a = (bits_a & bit) != 0;
+      const int place = (in_a ? a : b) + __popc((in_a ? bits_a : bits_b) & (bit - 1));
+      // No place lies behind the columns but where rows are out of order.
+      *entry = static_cast<J>(shared.columns[min(place, most_columns - 1)] - (in_a ? base_of_a : base_of_b));
+    };
+    constexpr int warps = threads / 32;
+    int left = total - 64 * warp - lane;  // of this lane's entries and those behind
+#pragma unroll 1
+    for (int word = warp; 64 * word < total; word += warps, left -= 64 * warps, to += 64 * warps) {
+      const Word bits = shared.bits[word];
       const Base base = shared.word_bases[word];
-      int base_a = base.a, base_b = part.na + 1 + base.b;
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int entry = 64 * word + 32 * half + lane;
-        const bool in_a = (bits_a[half] >> lane & 1) != 0;
-        const int place = (in_a ? base_a : base_b) + __popc((in_a ? bits_a[half] : bits_b[half]) & below);
-        // No place lies behind the columns but where rows are out of order.
-        if (entry < total) C.set_column(first + entry, shared.columns[place < tile_entries ? place : tile_entries]);
-        base_a += __popc(bits_a[0]);
-        base_b += __popc(bits_b[0]);
-      }
+      const int a = in.a + base.a, b = in.b + base.b;
+      if (left > 0) write(to, bits.a_low, bits.b_low, a, b);
+      if (left > 32) write(to + 32, bits.a_high, bits.b_high, a + __popc(bits.a_low), b + __popc(bits.b_low));
     }
   }
 
