@@ -1,6 +1,12 @@
 // Host threads that may wait for one another.
 #pragma once
 
+#include <thread>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "host_parallel.hpp"
 
 namespace kkc {
@@ -26,6 +32,20 @@ bool host_team(Queue& queue, int threads, F&& f) {
   if (threads > 1) return false;
   f(0);
   return true;
+}
+
+/// Gives the core away when the wait is long: what is waited for may not have one.
+template <class Reached>
+void wait_until(const Reached& reached) {
+  for (int turns = 0; !reached(); ++turns) {
+    if (turns < 4000) {
+#if defined(__x86_64__)
+      _mm_pause();
+#endif
+    } else {
+      std::this_thread::yield();
+    }
+  }
 }
 
 }  // namespace kkc

@@ -28,6 +28,43 @@ std::vector<std::vector<int64_t>> grid(int64_t unknowns) {
   return left;
 }
 
+/// The same of a complete binary tree's nodes, three rows each. Children first: a row needs some of those below it, as
+/// in a factor in an order of nested dissection; else it needs some of those above, as in that factor's transpose.
+std::vector<std::vector<int64_t>> tree(Random& random, int depth, bool children_first) {
+  std::vector<std::vector<int64_t>> left;
+  std::vector<int64_t> above;  // their first rows
+  const auto grow = [&](const auto& self, int level) -> void {
+    const auto begin = static_cast<int64_t>(left.size());
+    if (children_first && level < depth) {
+      self(self, level + 1);
+      self(self, level + 1);
+    }
+    const auto first = static_cast<int64_t>(left.size());
+    for (int64_t row = first; row < first + 3; ++row) {
+      std::vector<int64_t> columns;
+      for (int i = 0; i < 6; ++i) {
+        if (children_first && first > begin) columns.push_back(random_int(random, begin, first - 1));
+        if (!children_first && !above.empty())
+          columns.push_back(above[static_cast<size_t>(random_int(random, 0, static_cast<int64_t>(above.size()) - 1))] +
+                            random_int(random, 0, 2));
+      }
+      if (children_first && first > begin) columns.push_back(first - 1);
+      for (int64_t other = first; other < row; ++other) columns.push_back(other);
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      left.push_back(columns);
+    }
+    if (!children_first && level < depth) {
+      above.push_back(first);
+      self(self, level + 1);
+      self(self, level + 1);
+      above.pop_back();
+    }
+  };
+  grow(grow, 1);
+  return left;
+}
+
 }  // namespace
 
 TEST_CASE("sptrsv: threads share the levels of a grid and wait for what they need", "[sptrsv]") {
@@ -55,6 +92,35 @@ TEST_CASE("sptrsv: threads share the levels of a grid and wait for what they nee
           CHECK(number_in(info, "threads") == threads);
           CHECK(number_in(info, "levels") >= 60);
           CHECK(number_in(info, "rows_of_one_thread").value() * 4 < static_cast<double>(A.rows));
+        }
+    }
+}
+
+TEST_CASE("sptrsv: threads find the levels of trees, whose rows other threads come to late", "[sptrsv]") {
+  const auto asked = devices();
+  if (std::find(asked.begin(), asked.end(), KKC_DEVICE_OPENMP) == asked.end()) return;
+  if (!has_kernels<double>(KKC_DEVICE_OPENMP, "sptrsv")) return;
+  Random random(seed());
+  for (const bool children_first : {true, false})
+    for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
+      const auto A = triangle_of<double>(random, tree(random, 12, children_first), uplo, KKC_DIAG_STORED, {});
+      for (const int threads : {2, 3, 7})
+        for (const char* implementation : {"host_levels", "host_relaid"}) {
+          const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
+          SptrsvCase<double> c;
+          c.implementation = implementation;
+          c.uplo = uplo;
+          c.values_kept = true;
+          INFO("seed " << seed() << ", " << threads << " threads, " << c.text());
+          std::string info;
+          const auto wrong = run_case(ctx, c, A, random, &info);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+          INFO(info);
+          if (threads > 3) CHECK(number_in(info, "threads") == threads);
+          // A node may have been cut in two, or have become one with the next.
+          CHECK(number_in(info, "levels") >= 6);
+          CHECK(number_in(info, "levels") <= 14);
         }
     }
 }

@@ -17,15 +17,10 @@
 #include "core/info.hpp"
 #include "core/memory.hpp"
 #include "device/host_parallel.hpp"
+#include "ops/levels/levels_host_block_levels.hpp"
 #include "ops/levels/levels_host_runs.hpp"
 
 namespace kkc::levels {
-
-/// Rows are numbered in the order of a sequential solve: step s is row s, or row rows - 1 - s when they descend.
-struct Block {
-  int64_t first, count;  // steps
-  int64_t run;           // where in BlockSchedule::runs the first step lies
-};
 
 struct BlockSchedule {
   int threads = 1;
@@ -233,32 +228,6 @@ void find_levels_of_needed(const std::vector<BlockPart>& parts, std::vector<I>& 
   }
 }
 
-/// A level for each block, from those of the rows it depends on: for blocks of few rows, of which a list of what they
-/// need would be no shorter than the pattern. By one thread: neighbouring blocks mostly depend on each other, and a
-/// thread that waits for every other block waits long where the other one's core is busy.
-template <class I, class Rows>
-void find_block_levels(const Rows& rows, int64_t n, bool ascending, const std::vector<Block>& blocks, I* row_level,
-                       std::vector<I>& block_level) {
-  const auto row_of = [&](int64_t step) { return ascending ? step : n - 1 - step; };
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    const Block block = blocks[i];
-    const int64_t first_row = row_of(block.first);
-    I level = 0;
-    for (int64_t step = block.first; step < block.first + block.count; ++step) {
-      const int64_t row = row_of(step), end = rows.end(row);
-      for (int64_t p = rows.begin(row); p < end; ++p) {
-        const int64_t column = rows.column(p);
-        const bool outside = ascending ? column < first_row : column > first_row;
-        // Inside the block anything may stand there.
-        const I after = static_cast<I>(row_level[column] + 1);
-        level = std::max(level, outside ? after : I{0});
-      }
-    }
-    for (int64_t step = block.first; step < block.first + block.count; ++step) row_level[row_of(step)] = level;
-    block_level[i] = level;
-  }
-}
-
 /// Whether threads that take `each` steps in turn would seldom wait: few of these reach the steps right before them,
 /// which others have under way. Rows ascend. Looks at every fourth turn.
 template <class Rows>
@@ -374,6 +343,8 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   }
   std::vector<Block> blocks;
   std::vector<int64_t> work;
+  blocks.reserve(count_of_blocks);
+  work.reserve(count_of_blocks);
   for (const BlockPart& part : parts) {
     blocks.insert(blocks.end(), part.blocks.begin(), part.blocks.end());
     work.insert(work.end(), part.work.begin(), part.work.end());
@@ -388,7 +359,8 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   } else {
     const Buffer row_level(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
     std::fill(row_level.as<I>(), row_level.as<I>() + n, I{0});
-    find_block_levels(rows, n, ascending, blocks, row_level.as<I>(), block_level);
+    BlockLevels<I, Rows> finder(rows, n, ascending, blocks, work, row_level.as<I>(), block_level);
+    finder.template find<Dev>(queue, threads);
   }
   made.runs = all_runs();
   int64_t runs_before = 0;
@@ -403,6 +375,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   made.levels = count;
   made.threads = threads;
   made.shares.resize(static_cast<size_t>(threads));
+  for (auto& share : made.shares) share.blocks.reserve(2 * blocks.size() / static_cast<size_t>(threads));
 
   std::vector<int64_t> starts(static_cast<size_t>(count) + 2, 0), order(blocks.size());
   for (const I level : block_level) ++starts[static_cast<size_t>(level) + 2];

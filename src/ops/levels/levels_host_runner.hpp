@@ -6,31 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
-#include <thread>
 #include <vector>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #include "device/host_team.hpp"
 #include "ops/levels/levels_host_blocks.hpp"
 
 namespace kkc::levels {
-
-/// Gives the core away when the wait is long: what is waited for may not have one.
-template <class Reached>
-void wait_until(const Reached& reached) {
-  for (int turns = 0; !reached(); ++turns) {
-    if (turns < 4000) {
-#if defined(__x86_64__)
-      _mm_pause();
-#endif
-    } else {
-      std::this_thread::yield();
-    }
-  }
-}
 
 /// Threads of one schedule wait for one another here.
 class BlockRunner {
