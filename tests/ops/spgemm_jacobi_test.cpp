@@ -1,6 +1,8 @@
 // spgemm_jacobi: every implementation on every device against plain host loops.
 #include "support/catch.hpp"
 
+#include <array>
+
 #include "support/output_case.hpp"
 #include "support/spgemm_case.hpp"
 
@@ -218,6 +220,90 @@ TEST_CASE("spgemm_jacobi: aggregates of points with several unknowns", "[spgemm_
           INFO("seed " << seed << ", " << unknowns << " unknowns, reach " << reach << ", D^-1 given " << given);
           CHECK(wrong(ctx, c, A, B, random) == "");
         }
+  });
+}
+
+TEST_CASE("spgemm_jacobi: rows behind others that are like none before have the bits of rows of a band",
+          "[spgemm_jacobi]") {
+  const auto seed = std::random_device{}();
+  Random random(seed);
+  for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
+    if (is_gpu(device)) return;
+    const Context ctx(device);
+    constexpr int64_t n = 900, unlike = 200;
+    for (const uint64_t empty : {0, 10})
+      for (const bool given : {true, false}) {
+        // The same band behind rows of random columns, which end the search for rows that are alike, and behind rows
+        // of the diagonal alone.
+        std::array<HostCsr<T>, 2> A;
+        HostCsr<T> B;
+        std::vector<T> tail;
+        for (int64_t p = 0; p < 3 * n; ++p) tail.push_back(random_value<T>(random) + (p % 3 == 1 ? T(3) : T(0)));
+        for (const bool random_rows : {true, false}) {
+          HostCsr<T>& one = A[random_rows ? 0 : 1];
+          one.rows = one.cols = n;
+          for (int64_t row = 0; row < n; ++row) {
+            const auto add = [&](int64_t column, T value) {
+              one.indices.push_back(column);
+              one.values.push_back(value);
+            };
+            if (row < unlike) {
+              add(row, T(2));
+              for (int64_t k = 0; random_rows && k < 8; ++k) add(random_int(random, 0, n - 1), random_value<T>(random));
+            } else {
+              for (int64_t k = 0; k < 3; ++k)
+                if (row + k - 1 < n) add(row + k - 1, tail[static_cast<size_t>(3 * row + k)]);
+            }
+            one.offsets.push_back(one.nnz());
+          }
+        }
+        B.rows = n;
+        B.cols = n / 3;
+        for (int64_t row = 0; row < n; ++row) {
+          if (random() % 100 >= empty) B.indices.push_back(row / 3);
+          B.offsets.push_back(B.nnz());
+        }
+        B.values = random_vector<T>(random, B.indices.size());
+        const auto inverse = random_vector<T>(random, static_cast<size_t>(n));
+        const Array<T> inverse_device(ctx, inverse);
+        const View dinv = wrap(ctx, inverse_device.data(), {n});
+        const T omega = random_value<T>(random);
+        const auto base = static_cast<int32_t>(random() % 2);
+        INFO("seed " << seed << ", " << empty << " % empty, D^-1 given " << given << ", base " << base);
+        std::array<std::vector<T>, 2> bits;
+        for (const size_t k : {0, 1}) {
+          const DeviceCsr<T> a(ctx, A[k], pair, base), b(ctx, B, pair, base);
+          Plan plan;
+          ok(kkc_spgemm_jacobi_plan(ctx, a, b, pair, Options(R"({"implementation": "host_aggregates"})"), plan.out()));
+          Matrix C;
+          ok(kkc_plan_create_output(plan, C.out()));
+          ok(kkc_spgemm_jacobi_execute(plan, &omega, given ? static_cast<kkc_view_t*>(dinv) : nullptr, a, b, C));
+          const HostCsr<T> result = download<T>(ctx, C);
+          bits[k].assign(result.values.begin() + result.offsets[unlike], result.values.end());
+        }
+        CHECK(bits[0] == bits[1]);
+        for (const HostCsr<T>& one : A)
+          CHECK(wrong(ctx, JacobiCase<T>{"host_aggregates", pair, pair, base, given, false}, one, B, random) == "");
+
+        // Their diagonal is looked at like that of others.
+        HostCsr<T> bad = A[0];
+        const auto diagonal = static_cast<size_t>(bad.offsets[500] + 1);
+        const DeviceCsr<T> b(ctx, B, pair, base);
+        Plan plan;
+        bad.values[diagonal] = T(0);
+        const DeviceCsr<T> zero(ctx, bad, pair, base);
+        ok(kkc_spgemm_jacobi_plan(ctx, zero, b, pair, Options(R"({"implementation": "host_aggregates"})"), plan.out()));
+        Matrix C;
+        ok(kkc_plan_create_output(plan, C.out()));
+        CHECK(kkc_spgemm_jacobi_execute(plan, &omega, nullptr, zero, b, C) == KKC_STATUS_ZERO_PIVOT);
+        CHECK_THAT(kkc_last_error(), ContainsSubstring("diagonal is zero in row 500 "));
+        bad.indices[diagonal] = 499;
+        const DeviceCsr<T> missing(ctx, bad, pair, base);
+        Plan none;
+        CHECK(kkc_spgemm_jacobi_plan(ctx, missing, b, pair, Options(R"({"implementation": "host_aggregates"})"),
+                                     none.out()) != KKC_STATUS_SUCCESS);
+        CHECK_THAT(kkc_last_error(), ContainsSubstring("500"));
+      }
   });
 }
 

@@ -32,12 +32,21 @@ template <class E>
 inline constexpr bool has_groups = false;
 #endif
 
+/// Whether rounded() does what it says: real elements.
+#if defined(__SSE2__)
+template <class E>
+inline constexpr bool rounds_products = std::is_floating_point_v<E>;
+#else
+template <class E>
+inline constexpr bool rounds_products = false;
+#endif
+
 /// A product, rounded: the compiler must not make one operation of it and the sum that it is added to, for a row has
-/// the same bits in a group and by itself.
+/// the same bits in a group, in a batch and by itself.
 template <class E>
 E rounded(E product) {
-#if defined(__AVX512F__)
-  if constexpr (has_groups<E>) asm("" : "+x"(product));
+#if defined(__SSE2__)
+  if constexpr (rounds_products<E>) asm("" : "+x"(product));
 #endif
   return product;
 }

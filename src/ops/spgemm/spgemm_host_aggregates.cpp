@@ -53,24 +53,35 @@ class AggregatesKernel final : public Kernel {
       else
         placed<full, uint32_t>(row, B, b, alpha, c);
     };
+    const auto make_batch = [=](const RowBatch<E, I, O>& batch, const E* old, E* c) {
+      const int64_t m = batch.ends[batch.last - batch.first - 1];
+      if (beta == E{})
+        std::fill(c, c + m, E{});
+      else
+        for (int64_t p = 0; p < m; ++p) c[p] = times(beta, old[p]);
+      if (!scales_only)
+        add_products<full>(
+            batch, B, b, [alpha](E value) { return times(alpha, value); }, c);
+    };
     auto* const c = static_cast<E*>(args.C);
     if constexpr (full && has_groups<E>) {
       if (beta == E{} && !scales_only)
-        return rows_.run(queue, args.A, output, c, make_row,
+        return rows_.run(queue, args.A, output, c, make_row, make_batch,
                          [=](int64_t i, const RowGroups<I, false>& all, const RowGroup& group, const E* a, E* to) {
                            make_group(all, group, alpha, a, b + i, to, [](auto sums, unsigned) { return sums; });
                          });
     }
-    rows_.run(queue, args.A, output, c, make_row);
+    rows_.run(queue, args.A, output, c, make_row, make_batch);
   }
 
   template <bool full, class M>
   static void placed(const Row& row, const Pattern& B, const E* b, E alpha, E* c) {
-    for (int64_t k = 0; k < row.n; ++k) {
+    const auto add = [&](int64_t k) {
       const M place = row.template mark<M>(k);
-      if (!full && place == no_place<M>) continue;
+      if (!full && place == no_place<M>) return;
       c[place] = plus(c[place], rounded(times(times(alpha, row.a[k]), single_entry<full>(B, b, row.column(k)))));
-    }
+    };
+    each_entry<full>(row, B, b, add);
   }
 
   template <bool full>

@@ -2,7 +2,8 @@
 // 56, 1996, section 5: unknowns of one aggregate share a column). A row of C has a value for each aggregate that A's
 // row meets, and each entry of A adds to one of them. The plan keeps which, the entry's mark: a place, or for up to
 // eight columns a mask with one bit, so that a row is summed in a vector register without a store between two additions
-// to one value. On grids a few rows come again and again, shifted: their columns and marks are kept once.
+// to one value. On grids a few rows come again and again, shifted: their columns and marks are kept once. Where most
+// rows are like none before, the rest of a chunk is loose: made in batches (spgemm_host_aggregate_batches.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "core/matrix_parallel.hpp"
 #include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm.hpp"
+#include "ops/spgemm/spgemm_host_aggregate_batches.hpp"
 #include "ops/spgemm/spgemm_host_known_rows.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 
@@ -27,9 +29,6 @@ constexpr size_t mark_bytes(int64_t columns) {
   if (columns <= mask_columns && StepVector<E>::lanes > 0) return 1;
   return columns < std::numeric_limits<uint16_t>::max() ? 2 : 4;
 }
-/// Mark, not a mask, of an entry that meets a row of B without an entry.
-template <class M>
-inline constexpr M no_place = std::numeric_limits<M>::max();
 
 /// A row of A with its marks, in memory of any alignment; columns relative to `origin`.
 template <class E, class I>
@@ -47,11 +46,15 @@ struct MarkedRow {
   }
 };
 
-/// B's entry in row j, any where there is none; `full`: every row has one.
-template <bool full, class E, class Pattern>
-E single_entry(const Pattern& B, const E* b, int64_t j) {
-  if constexpr (full) return b[j];
-  return b[std::min(B.begin(j), B.nnz - 1)];
+/// add(k) for the row's entries, whose values of B are fetched ahead.
+template <bool full, class E, class I, class Pattern, class Add>
+void each_entry(const MarkedRow<E, I>& row, const Pattern& B, const E* b, const Add& add) {
+  int64_t k = 0;
+  for (; k < row.n - entries_fetched_ahead; ++k) {
+    fetch_single_entry<full>(B, b, row.column(k + entries_fetched_ahead));
+    add(k);
+  }
+  for (; k < row.n; ++k) add(k);
 }
 
 /// Why B is not for AggregateRows, or "".
@@ -103,6 +106,7 @@ class AggregateRows {
       marks_at_.push_back(marks_at_.back() + static_cast<int64_t>(found.marks.size()));
       products_ += found.products;
       rows_listed_ += static_cast<int64_t>(found.counts.size());
+      loose_.push_back(found.loose);
     }
     allocate_output(desc, starts.back(), C);
     marks_ = host_array<std::byte>(desc.memory, marks_at_.back());
@@ -122,7 +126,8 @@ class AggregateRows {
     return count;
   }
   int64_t bytes() const {
-    size_t bytes = marks_.bytes() + kinds_.bytes() + (first_.size() + marks_at_.size()) * sizeof(int64_t);
+    size_t bytes =
+        marks_.bytes() + kinds_.bytes() + (first_.size() + marks_at_.size() + loose_.size()) * sizeof(int64_t);
     for (const Known& known : known_) bytes += known.bytes();
     return static_cast<int64_t>(bytes);
   }
@@ -131,10 +136,11 @@ class AggregateRows {
   struct NoGroups {};
 
   /// Calls make_row(i, row, columns, old, to) for each row of C: `columns` values to `to`, where `old`
-  /// is what c has; make_group(i, groups, group, a, to) for eight rows from i on, with their values of A.
-  template <class MakeRow, class MakeGroup = NoGroups>
+  /// is what c has; make_batch(batch, old, to) for the rows of a batch, where `to` has room for batch_margin more;
+  /// make_group(i, groups, group, a, to) for eight rows from i on, with their values of A.
+  template <class MakeRow, class MakeBatch, class MakeGroup = NoGroups>
   void run(Queue& queue, const CsrRef& left, const OutputPattern& C, E* c, const MakeRow& make_row,
-           [[maybe_unused]] const MakeGroup& make_group = {}) const {
+           [[maybe_unused]] const MakeBatch& make_batch, [[maybe_unused]] const MakeGroup& make_group = {}) const {
     const Pattern A(left);
     const auto* const a = static_cast<const E*>(left.values);
     const bool wide = offset_size(C.pair) == 8,
@@ -147,26 +153,38 @@ class AggregateRows {
       const Known& known = known_[by_[static_cast<size_t>(chunk)]];
       const std::byte* listed = marks_.template as<std::byte>() + marks_at_[static_cast<size_t>(chunk)];
       // Rows leave a block that stays in the innermost cache together.
-      constexpr int64_t room = 8192 / sizeof(E);
+      constexpr int64_t room = 8192 / sizeof(E), burst = 2048 / sizeof(E);
       alignas(cache_line) E block[room + group_rows];
       int64_t filled = 0, at = start(first_row(chunk)), begin = A.begin(first_row(chunk));
-      const auto flush = [&] {
+      const auto leave = [&](const E* from, int64_t to, int64_t count) {
         if (streamed)
-          stream_out(c + at - filled, block, static_cast<size_t>(filled) * sizeof(E));
+          stream_out(c + to, from, static_cast<size_t>(count) * sizeof(E));
         else
-          std::copy(block, block + filled, c + at - filled);
-        filled = 0;
+          std::copy(from, from + count, c + to);
       };
-      for (int64_t i = first_row(chunk), last = first_row(chunk + 1); i < last; ++i) {
+      // Whole lines, a few at a time: while many leave at once nothing is made.
+      const auto flush = [&](bool all) {
+        int64_t count = filled;
+        if (!all && streamed) {
+          if (filled < burst) return;
+          count -= static_cast<int64_t>(reinterpret_cast<uintptr_t>(c + at) % cache_line / sizeof(E));
+        }
+        leave(block, at - filled, count);
+        std::copy(block + count, block + filled, block);
+        filled -= count;
+      };
+      const int64_t loose = loose_[static_cast<size_t>(chunk)];
+      for (int64_t i = first_row(chunk); i < loose; ++i) {
         if constexpr (!std::is_same_v<MakeGroup, NoGroups>) {
           if (const RowGroup* const group = known.group_of(kinds[i]);
               group != nullptr && begin + group->read() <= A.nnz) {
-            if (filled + group->entries() > room) flush();
+            if (filled + group->entries() > room) flush(true);
             make_group(i, known.groups, *group, a + begin, block + filled);
             begin += group_rows * group->n;
             at += group->entries();
             filled += group->entries();
             i += group_rows - 1;
+            flush(false);
             continue;
           }
         }
@@ -187,13 +205,39 @@ class AggregateRows {
           row.marks = known.marks.data() + like.marks_at;
           m = like.columns;
         }
-        if (filled > 0 && filled + m > room) flush();
+        if (filled > 0 && filled + m > room) flush(true);
         make_row(i, row, m, c + at, m <= room ? block + filled : c + at);
         begin += row.n;
         at += m;
         if (m <= room) filled += m;
       }
-      flush();
+      flush(true);
+      if constexpr (has_batches<E>) {
+        constexpr int64_t most = batch_room<E>;
+        alignas(cache_line) E values[most + batch_margin];
+        uint16_t ends[most];
+        for (int64_t i = loose, last = first_row(chunk + 1); i < last;) {
+          int64_t rows = 0;
+          for (; i + rows < last && rows < most && start(i + rows + 1) - at <= most; ++rows)
+            ends[rows] = static_cast<uint16_t>(start(i + rows + 1) - at);
+          const int64_t n = A.end(rows > 0 ? i + rows - 1 : i) - A.begin(i);
+          if (rows == 0) {  // too long for a batch
+            const int64_t m = start(i + 1) - at;
+            make_row(i, MarkedRow<E, I>{a + A.begin(i), A.indices + A.begin(i), n, -A.base, listed}, m, c + at, c + at);
+            listed += mark_bytes<E>(m) * static_cast<size_t>(n + unit);
+            at += m;
+            ++i;
+            continue;
+          }
+          const std::byte* const places = listed + 2 * unit * rows;
+          const int64_t m = ends[rows - 1];
+          make_batch(RowBatch<E, I, O>{A, a, i, i + rows, listed, places, ends}, c + at, values);
+          leave(values, at, m);
+          listed = places + 2 * n;
+          at += m;
+          i += rows;
+        }
+      }
       if (streamed) stream_fence();
     });
   }
@@ -205,12 +249,15 @@ class AggregateRows {
   struct Worker {
     std::vector<uint32_t> places;  // of columns; no_place between two rows
     typename Known::Wanted row;
+    std::unique_ptr<PlaceFinder<I>> loose;
+    BatchPlaces batch;
   };
 
   /// A chunk's rows: in all, and the listed ones.
   struct Found {
     int64_t entries = 0, products = 0, without_diagonal = -1;
-    size_t by = 0;  // the thread whose known rows are meant
+    int64_t loose = 0;  // the first row of those in batches
+    size_t by = 0;      // the thread whose known rows are meant
     std::vector<uint32_t> counts;
     std::vector<I> columns;
     std::vector<std::byte> marks;
@@ -238,7 +285,15 @@ class AggregateRows {
     Known& known = known_[found.by];
     auto* const kinds = kinds_.template as<uint16_t>();
     int32_t last = -1;
-    for (int64_t i = first_row(chunk), end = first_row(chunk + 1); i < end; ++i) {
+    const int64_t begin_of_chunk = first_row(chunk), end = first_row(chunk + 1);
+    int64_t unlike = 0;  // entries of rows that are like none before
+    found.loose = end;
+    const auto note_unlike = [&](int64_t i, int64_t count) {
+      unlike += count;
+      const int64_t rows = i + 1 - begin_of_chunk, seen = A.end(i) - A.begin(begin_of_chunk) + unit * rows;
+      if (has_batches<E> && rows >= rows_compared && 2 * unlike > seen) found.loose = i + 1;
+    };
+    for (int64_t i = begin_of_chunk; i < found.loose; ++i) {
       const int64_t begin = A.begin(i), count = A.end(i) - begin + unit;
       const I first = origin<full>(A, B, i);
       // Mostly the row is as the one that followed last time.
@@ -270,7 +325,9 @@ class AggregateRows {
                                  worker.row.distances.data() + count - unit);
           row.products = static_cast<int32_t>(mark_row(worker, count, first, known.columns, known.marks));
           row.columns = static_cast<int32_t>(known.columns.size() - row.columns_at);
+          known.note_runs(row);
           known.rows.push_back(row);
+          note_unlike(i, count);
         }
         if (last >= 0 && id >= 0) known.rows[static_cast<size_t>(last)].after = id;
       }
@@ -283,14 +340,70 @@ class AggregateRows {
         continue;
       }
       kinds[i] = listed_row;
+      note_unlike(i, count);
       const size_t at = found.columns.size();
       found.products += mark_row(worker, count, first, found.columns, found.marks);
       for (size_t p = at; p < found.columns.size(); ++p) found.columns[p] += first;
       found.counts.push_back(static_cast<uint32_t>(found.columns.size() - at));
       found.entries += static_cast<int64_t>(found.columns.size() - at);
     }
+    if constexpr (full && has_groups<E>) known.group(kinds + begin_of_chunk, found.loose - begin_of_chunk);
+    if constexpr (has_batches<E>) {
+      if (found.loose < end) find_loose<full>(A, B, end, worker, found);
+    }
     found.columns.resize(found.columns.size() + copied_at_once);
-    if constexpr (full && has_groups<E>) known.group(kinds + first_row(chunk), first_row(chunk + 1) - first_row(chunk));
+  }
+
+  /// The rows from found.loose on.
+  template <bool full>
+  static void find_loose(const Pattern& A, const Pattern& B, int64_t end, Worker& worker, Found& found) {
+    if (worker.loose == nullptr) worker.loose = std::make_unique<PlaceFinder<I>>(B.cols);
+    PlaceFinder<I>& finder = *worker.loose;
+    BatchPlaces& batch = worker.batch;
+    for (int64_t i = found.loose; i < end; ++i) {
+      const int64_t begin = A.begin(i), n = A.end(i) - begin;
+      I* const aggregates = finder.aggregates(n + unit);
+      bool diagonal = !unit;
+      if (unit) aggregates[0] = aggregate_of<full>(B, i);
+      int64_t products = 0;
+      const auto look = [&](int64_t k) {
+        const int64_t j = A.column(begin + k);
+        diagonal |= j == i;
+        const I g = aggregate_of<full>(B, j);
+        aggregates[k + unit] = g;
+        products += full || g >= 0 ? 1 : 0;
+      };
+      const int64_t fetched = std::clamp<int64_t>(A.nnz - begin - entries_fetched_ahead, 0, n);
+      for (int64_t k = 0; k < fetched; ++k) {
+        fetch_single_entry<full>(B, B.indices, A.column(begin + k + entries_fetched_ahead));
+        look(k);
+      }
+      for (int64_t k = fetched; k < n; ++k) look(k);
+      found.products += products;
+      if (!diagonal) {
+        found.without_diagonal = i;
+        return;
+      }
+      const int64_t m = finder.find(n + unit, found.columns);
+      found.counts.push_back(static_cast<uint32_t>(m));
+      found.entries += m;
+      if (!batch.takes(m, batch_room<E>)) batch.close(found.marks);
+      if (m > batch_room<E>) {
+        append_places(finder, n + unit, mark_bytes<E>(m), found.marks);
+        continue;
+      }
+      batch.template add_row<unit>(m, n + unit, [&finder](int64_t k) { return finder.place(k); });
+    }
+    batch.close(found.marks);
+  }
+  static void append_places(const PlaceFinder<I>& finder, int64_t count, size_t each, std::vector<std::byte>& marks) {
+    marks.resize(marks.size() + each * static_cast<size_t>(count));
+    std::byte* to = marks.data() + marks.size() - each * static_cast<size_t>(count);
+    for (int64_t k = 0; k < count; ++k, to += each) {
+      const uint16_t narrow = BatchPlaces::narrow(finder.place(k));
+      const auto wide = static_cast<uint32_t>(finder.place(k));
+      std::memcpy(to, each == 2 ? static_cast<const void*>(&narrow) : &wide, each);
+    }
   }
 
   /// Row i in worker.row.from and worker.row.distances. False: the diagonal entry that `unit` asks for is missing.
@@ -375,7 +488,7 @@ class AggregateRows {
           std::copy(block, block + filled, indices + at - filled);
         filled = 0;
       };
-      for (int64_t i = first_row(chunk), last = first_row(chunk + 1); i < last; ++i) {
+      for (int64_t i = first_row(chunk); i < found.loose; ++i) {
         offsets[i] = static_cast<Q>(at);
         const I* source = listed;
         U shift = 0;
@@ -405,19 +518,28 @@ class AggregateRows {
         if (m <= room) filled += m;
       }
       flush();
-      if (streamed) stream_fence();
+      int64_t rest = 0;
+      for (int64_t i = found.loose, last = first_row(chunk + 1); i < last; ++i) {
+        offsets[i] = static_cast<Q>(at + rest);
+        rest += *listed_count++;
+      }
+      stream_out(indices + at, listed, static_cast<size_t>(rest) * sizeof(I));
+      stream_fence();
     });
     offsets[C.rows] = static_cast<Q>(C.nnz);
   }
+
+  /// Rows of a chunk after which those that are like none before may be too many.
+  static constexpr int64_t rows_compared = 128;
 
   bool full_ = false;           // every row of B has its entry
   std::vector<int64_t> first_;  // rows of chunks, and all rows at the end
   std::vector<size_t> by_;      // for each chunk, whose known rows
   std::vector<Known> known_;
-  std::vector<Found> found_;  // between find() and fill()
-  Buffer kinds_;              // uint16_t for each row: a known row, or listed_row
-  std::vector<int64_t> marks_at_;
-  Buffer marks_;  // of listed rows
+  std::vector<Found> found_;               // between find() and fill()
+  Buffer kinds_;                           // uint16_t for each row: a known row, or listed_row
+  std::vector<int64_t> marks_at_, loose_;  // of chunks; loose_: the first row in batches
+  Buffer marks_;                           // of listed rows
   int64_t products_ = 0, rows_listed_ = 0;
 };
 

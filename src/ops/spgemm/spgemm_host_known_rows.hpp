@@ -56,10 +56,18 @@ struct KnownRows {
     size_t from_at, distances_at, columns_at, marks_at;
     int32_t n, columns, products;
     int32_t after;  // the row that was met after it: grids repeat themselves
+    size_t runs_at = 0;
+    int32_t runs = 0;  // 0: not noted
+  };
+  /// Entries of A from k on whose columns follow each other, up to eight: a bit each.
+  struct Run {
+    uint16_t k;
+    uint8_t entries;
   };
   std::vector<Row> rows;
   std::vector<I> from, distances, columns;  // from: of I + A if `unit`; columns of C, relative to the origin
   std::vector<std::byte> marks;
+  std::vector<Run> runs;
   std::vector<uint16_t> table;  // 1 + the row
   RowGroups<I, unit> groups;
 
@@ -129,6 +137,22 @@ struct KnownRows {
       const auto* const columns_of_B = B.indices + i;
       const __m256i shifts = _mm256_set1_epi32(static_cast<int>(shift)),
                     firsts = _mm256_set1_epi32(static_cast<int>(static_cast<U>(first) + static_cast<U>(B.base)));
+      if (row.runs > 0) {
+        unsigned others = 0;
+        for (int64_t k = 0; k < n; k += 8) {
+          const auto inside = static_cast<__mmask8>((1u << std::min<int64_t>(8, n - k)) - 1);
+          const __m256i found = _mm256_sub_epi32(_mm256_maskz_loadu_epi32(inside, indices + k), shifts);
+          others |= _mm256_mask_cmpneq_epi32_mask(inside, found, _mm256_maskz_loadu_epi32(inside, distance + k));
+        }
+        if (others != 0) return false;
+        for (const Run *run = runs.data() + row.runs_at, *const end = run + row.runs; run < end; ++run) {
+          const auto inside = static_cast<__mmask8>(run->entries);
+          const __m256i g = _mm256_maskz_loadu_epi32(inside, columns_of_B + distance[run->k]),
+                        there = _mm256_maskz_loadu_epi32(inside, expected + unit + run->k);
+          others |= _mm256_mask_cmpneq_epi32_mask(inside, _mm256_sub_epi32(g, firsts), there);
+        }
+        return others == 0;
+      }
       for (int64_t k = 0; k < n; k += 8) {
         const auto inside = static_cast<__mmask8>((1u << std::min<int64_t>(8, n - k)) - 1);
         const __m256i wanted = _mm256_maskz_loadu_epi32(inside, distance + k),
@@ -152,10 +176,26 @@ struct KnownRows {
           static_cast<U>(relative_aggregate<full>(B, i + distance[k], first)) ^ static_cast<U>(expected[k + unit]);
     return differ == 0;
   }
+  /// Notes a row's runs: where they are long, B's columns are loaded by runs, not gathered.
+  void note_runs(Row& row) {
+    const I* const distance = distances.data() + row.distances_at;
+    const int64_t n = row.n - unit;
+    row.runs_at = runs.size();
+    for (int64_t k = 0, next; k < n; k = next) {
+      next = k + 1;
+      while (next < n && next < k + 8 && distance[next] == distance[next - 1] + 1) ++next;
+      runs.push_back({static_cast<uint16_t>(k), static_cast<uint8_t>((1u << (next - k)) - 1)});
+    }
+    row.runs = static_cast<int32_t>(runs.size() - row.runs_at);
+    if (4 * row.runs <= n) return;
+    row.runs = 0;
+    runs.resize(row.runs_at);
+  }
   /// Only columns and marks are wanted from now on.
   void finish() {
     table = {};
     from = {};
+    runs = {};
     groups.finish();
     columns.resize(columns.size() + copied_at_once);
   }

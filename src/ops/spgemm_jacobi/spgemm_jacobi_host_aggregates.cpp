@@ -45,18 +45,16 @@ class AggregatesKernel final : public Kernel {
     const auto* const inverse = static_cast<const E*>(args.inverse);
     const int64_t stride = args.inverse_stride;
     const E omega = factor<E>(args.omega).get();
-    const auto make_row = [=, &zeros](int64_t i, const Row& row, int64_t m, const E*, E* c) {
-      E scale{};
-      if (inverse != nullptr) {
-        scale = inverse[i * stride];
-      } else {
-        E d{};
-        for (int64_t k = 0; k < row.n; ++k)
-          if (row.column(k) == i) d = plus(d, row.a[k]);
-        if (d == E{}) zeros.note(i);
-        scale = inverse_of(d);
-      }
-      scale = jacobi_scale(omega, scale);
+    const auto scale_of = [=, &zeros](int64_t i, const Row& row) {
+      if (inverse != nullptr) return jacobi_scale(omega, inverse[i * stride]);
+      E d{};
+      for (int64_t k = 0; k < row.n; ++k)
+        if (row.column(k) == i) d = plus(d, row.a[k]);
+      if (d == E{}) zeros.note(i);
+      return jacobi_scale(omega, inverse_of(d));
+    };
+    const auto make_row = [=](int64_t i, const Row& row, int64_t m, const E*, E* c) {
+      const E scale = scale_of(i, row);
       if (m == 0) return;
       const size_t each = spgemm::mark_bytes<E>(m);
       if (each == 1)
@@ -66,15 +64,33 @@ class AggregatesKernel final : public Kernel {
       else
         placed<full, uint32_t>(row, B, b, i, scale, m, c);
     };
+    const auto make_batch = [=](const spgemm::RowBatch<E, I, O>& batch, const E*, E* c) {
+      E sums[spgemm::batch_room<E> + spgemm::batch_margin];
+      std::fill(sums, sums + batch.ends[batch.last - batch.first - 1] + spgemm::batch_margin, E{});
+      spgemm::add_products<full>(
+          batch, B, b, [](E value) { return value; }, sums);
+      int64_t at = 0;
+      for (int64_t i = batch.first; i < batch.last; ++i) {
+        const int64_t begin = batch.A.begin(i), end = batch.ends[i - batch.first];
+        const E scale =
+            scale_of(i, {batch.a + begin, batch.A.indices + begin, batch.A.end(i) - begin, -batch.A.base, nullptr});
+        // As many as a vector has, without a loop for short rows; the next row overwrites what is too much.
+        for (; at < end; at += spgemm::batch_margin)
+          for (int64_t lane = 0; lane < spgemm::batch_margin; ++lane) c[at + lane] = times(scale, sums[at + lane]);
+        at = end;
+        const uint16_t own = batch.at(batch.own, i - batch.first);
+        if (full || own != spgemm::no_place<uint16_t>) c[own] = plus(c[own], spgemm::single_entry<full>(B, b, i));
+      }
+    };
     auto* const c = static_cast<E*>(args.C);
     if constexpr (full && spgemm::has_groups<E>) {
       if (stride == 1 || inverse == nullptr)
         return rows_.run(
-            queue, args.A, output_, c, make_row,
+            queue, args.A, output_, c, make_row, make_batch,
             [=, &zeros](int64_t i, const spgemm::RowGroups<I, true>& all, const spgemm::RowGroup& group, const E* a,
                         E* to) { grouped(i, all, group, a, b + i, inverse, omega, zeros, to); });
     }
-    rows_.run(queue, args.A, output_, c, make_row);
+    rows_.run(queue, args.A, output_, c, make_row, make_batch);
   }
 
   static void grouped([[maybe_unused]] int64_t i, [[maybe_unused]] const spgemm::RowGroups<I, true>& all,
@@ -106,12 +122,13 @@ class AggregatesKernel final : public Kernel {
   template <bool full, class M>
   static void placed(const Row& row, const Pattern& B, const E* b, int64_t i, E scale, int64_t m, E* c) {
     std::fill(c, c + m, E{});
-    for (int64_t k = 0; k < row.n; ++k) {
+    const auto add = [&](int64_t k) {
       const M place = row.template mark<M>(k + 1);
-      if (!full && place == spgemm::no_place<M>) continue;
+      if (!full && place == spgemm::no_place<M>) return;
       const E product = times(row.a[k], spgemm::single_entry<full>(B, b, row.column(k)));
       c[place] = plus(c[place], spgemm::rounded(product));
-    }
+    };
+    spgemm::each_entry<full>(row, B, b, add);
     for (int64_t p = 0; p < m; ++p) c[p] = spgemm::rounded(times(scale, c[p]));
     if (const M own = row.template mark<M>(0); own != spgemm::no_place<M>)
       c[own] = plus(c[own], spgemm::single_entry<full>(B, b, i));
