@@ -3,7 +3,9 @@
 // that are like others but for a shift of all columns share that. Rows of C of up to eight columns keep a mask for each
 // entry of A, the columns of its row of B, and are summed in a vector register.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "core/dispatch.hpp"
@@ -47,42 +49,20 @@ class RestrictionKernel final : public Kernel {
   }
 
   void execute(Queue& queue, const Args& args) override {
-    const Rows A = source_.rows(args);
     const Pattern B(args.B);
-    const auto* const a = static_cast<const E*>(args.A.values);
-    const auto* const b = static_cast<const E*>(args.B.values);
-    const E alpha = factor<E>(args.alpha).get(), beta = factor<E>(args.beta).get();
-    const bool wide = offset_size(output.pair) == 8;
+    const Operands x{source_.rows(args),
+                     static_cast<const E*>(args.A.values),
+                     B,
+                     static_cast<const E*>(args.B.values),
+                     factor<E>(args.alpha).get(),
+                     factor<E>(args.beta).get(),
+                     whole_rows(B)};
+    auto* const c = static_cast<E*>(args.C);
     deal(queue, static_cast<int64_t>(first_.size()) - 1, [&](int64_t, int64_t chunk) {
-      const auto c_at = [&](int64_t i) {
-        return wide ? output.offsets->template as<int64_t>()[i] : int64_t{output.offsets->template as<int32_t>()[i]};
-      };
-      const auto at = static_cast<size_t>(chunk);
-      const size_t in = found_in_[at];
-      const auto* const kinds = kinds_.as<uint32_t>();
-      const int64_t* const marks_at = marks_at_.as<int64_t>() + kinds_at_[in];
-      const uint8_t* const runs = runs_.as<uint8_t>() + kinds_at_[in];
-      const bool has_masks = laned_[in] != 0;
-      for (int64_t i = first_[at], last = first_[at + 1]; i < last; ++i) {
-        const int64_t m = c_at(i + 1) - c_at(i);
-        E* const c = static_cast<E*>(args.C) + c_at(i);
-        const std::byte* const marks = marks_.as<std::byte>() + marks_at[kinds[i]];
-        if (has_masks && m <= laned_columns && alpha != E{}) {
-          laned(i, A, a, B, b, alpha, beta, m, c, marks);
-          continue;
-        }
-        if (beta == E{})
-          std::fill(c, c + m, E{});
-        else
-          for (int64_t p = 0; p < m; ++p) c[p] = times(beta, c[p]);
-        if (alpha == E{}) continue;
-        switch (runs[kinds[i]]) {
-          case 2: placed<2>(i, A, a, B, b, alpha, m, c, marks); break;
-          case 3: placed<3>(i, A, a, B, b, alpha, m, c, marks); break;
-          case 4: placed<4>(i, A, a, B, b, alpha, m, c, marks); break;
-          default: placed<1>(i, A, a, B, b, alpha, m, c, marks);
-        }
-      }
+      if (offset_size(output.pair) == 8)
+        make_rows(chunk, x, output.offsets->template as<int64_t>(), c);
+      else
+        make_rows(chunk, x, output.offsets->template as<int32_t>(), c);
     });
   }
 
@@ -154,18 +134,51 @@ class RestrictionKernel final : public Kernel {
     if (chunk + 2 == static_cast<int64_t>(first_.size())) offsets[output.rows] = static_cast<Q>(start);
   }
 
-  static void laned([[maybe_unused]] int64_t i, [[maybe_unused]] const Rows& A, [[maybe_unused]] const E* a,
-                    [[maybe_unused]] const Pattern& B, [[maybe_unused]] const E* b, [[maybe_unused]] E alpha,
-                    [[maybe_unused]] E beta, [[maybe_unused]] int64_t m, [[maybe_unused]] E* c,
-                    [[maybe_unused]] const std::byte* marks) {
+  struct Operands {
+    const Rows A;
+    const E* const a;
+    const Pattern B;
+    const E* const b;
+    const E alpha, beta;
+    const int64_t whole;  // whole_rows()
+  };
+
+  /// So many rows of B end where a vector can still be read.
+  static int64_t whole_rows(const Pattern& B) {
+    if (B.nnz < V::lanes) return 0;
+    const O *const ends = B.offsets + 1, last = static_cast<O>(B.nnz - V::lanes + B.base);
+    return std::upper_bound(ends, ends + B.rows, last) - ends;
+  }
+
+  template <class Q>
+  void make_rows(int64_t chunk, const Operands& x, const Q* offsets, E* C) const {
+    const auto at = static_cast<size_t>(chunk);
+    const size_t in = found_in_[at];
+    const auto* const kinds = kinds_.as<uint32_t>();
+    const int64_t* const marks_at = marks_at_.as<int64_t>() + kinds_at_[in];
+    const uint8_t* const runs = runs_.as<uint8_t>() + kinds_at_[in];
+    const bool has_masks = V::lanes > 0 && laned_[in] != 0 && x.alpha != E{};
+    for (int64_t i = first_[at], last = first_[at + 1]; i < last; ++i) {
+      const int64_t begin = static_cast<int64_t>(offsets[i]), m = static_cast<int64_t>(offsets[i + 1]) - begin;
+      const std::byte* const marks = marks_.as<std::byte>() + marks_at[kinds[i]];
+      if (has_masks && m <= laned_columns)
+        laned(i, x, m, C + begin, marks);
+      else
+        longer(i, x, m, C + begin, marks, runs[kinds[i]]);
+    }
+  }
+
+  /// Rows of up to laned_columns columns, in a register.
+  static void laned([[maybe_unused]] int64_t i, [[maybe_unused]] const Operands& x, [[maybe_unused]] int64_t m,
+                    [[maybe_unused]] E* c, [[maybe_unused]] const std::byte* marks) {
     if constexpr (V::lanes > 0) {
       const unsigned inside = (1u << m) - 1;
-      V sum = beta == E{} ? V::zero() : V::load(c, inside).times(beta);
-      A.each_run(i, Ahead<I, O, E, E>{B, b, a}, [&](int64_t j, int64_t k, int64_t rows) {
-        const E* from = b + B.begin(j);
-        for (const E *factor = a + k, *end = factor + rows; factor < end; ++factor) {
+      V sum = x.beta == E{} ? V::zero() : V::load(c, inside).times(x.beta);
+      x.A.each_run(i, Ahead<I, O, E, E>{x.B, x.b, x.a}, [&](int64_t j, int64_t k, int64_t rows) {
+        const E* from = x.b + x.B.begin(j);
+        for (const E *factor = x.a + k, *end = factor + rows; factor < end; ++factor) {
           const auto mask = static_cast<unsigned>(*marks++);
-          sum.add(alpha * *factor, from, mask);
+          sum.add(x.alpha * *factor, from, mask);
           from += std::popcount(mask);
         }
       });
@@ -173,20 +186,99 @@ class RestrictionKernel final : public Kernel {
     }
   }
 
-  template <int run>
-  static void placed(int64_t i, const Rows& A, const E* a, const Pattern& B, const E* b, E alpha, int64_t m, E* c,
+  [[gnu::noinline]] static void longer(int64_t i, const Operands& x, int64_t m, E* c, const std::byte* marks,
+                                       uint8_t run) {
+    if constexpr (V::lanes > 0)
+      if (run == wide_masks && x.alpha != E{}) {
+        constexpr int most = wide_columns / V::lanes;
+        if (m <= most / 2 * V::lanes) return masked(vectors<most / 2>, i, x, m, c, marks);
+        return masked(vectors<most>, i, x, m, c, marks);
+      }
+    if (x.beta == E{})
+      std::fill(c, c + m, E{});
+    else
+      for (int64_t p = 0; p < m; ++p) c[p] = times(x.beta, c[p]);
+    if (x.alpha == E{}) return;
+    switch (run) {
+      case 2: placed<2>(i, x, m, c, marks); break;
+      case 3: placed<3>(i, x, m, c, marks); break;
+      case 4: placed<4>(i, x, m, c, marks); break;
+      default: placed<1>(i, x, m, c, marks);
+    }
+  }
+
+  template <int count>
+  static constexpr std::make_integer_sequence<int, count> vectors{};
+  static constexpr unsigned all_lanes = (1u << V::lanes) - 1;
+
+  /// Rows of up to wide_columns columns, in several registers, with a mask of four bytes for each row of B.
+  template <int... vector>
+  static void masked(std::integer_sequence<int, vector...>, int64_t i, const Operands& x, int64_t m, E* c,
                      const std::byte* marks) {
+    const auto inside = [m](int v) {
+      return static_cast<unsigned>(((uint64_t{1} << m) - 1) >> (v * V::lanes)) & all_lanes;
+    };
+    V sums[] = {x.beta == E{} ? V::zero() : V::load(c + vector * V::lanes, inside(vector)).times(x.beta)...};
+    x.A.each_run(i, Ahead<I, O, E, E>{x.B, x.b, x.a}, [&](int64_t j, int64_t k, int64_t rows) {
+      const E* from = x.b + x.B.begin(j);
+      if (j + rows > x.whole) [[unlikely]] {
+        std::array<V, sizeof...(vector)> careful = {sums[vector]...};
+        add_careful(careful, x.a + k, rows, from, x.alpha, marks);
+        ((sums[vector] = careful[vector]), ...);
+      } else {
+        for (int64_t row = 0; row < rows; ++row) {
+          const uint32_t mask = mask_of(marks, row);
+          const E with = x.alpha * x.a[k + row];
+          (
+              [&] {
+                const unsigned lanes = mask >> (vector * V::lanes) & all_lanes;
+                if (lanes == 0) return;
+                sums[vector].add_spread(with, from, lanes);
+                from += std::popcount(lanes);
+              }(),
+              ...);
+        }
+      }
+      marks += static_cast<size_t>(rows) * sizeof(uint32_t);
+    });
+    (sums[vector].store(c + vector * V::lanes, inside(vector)), ...);
+  }
+
+  /// Reads no entry of B but those of its rows.
+  template <size_t count>
+  [[gnu::noinline]] static void add_careful(std::array<V, count>& sums, const E* factors, int64_t rows, const E* from,
+                                            E alpha, const std::byte* marks) {
+    for (int64_t row = 0; row < rows; ++row) {
+      uint64_t mask = mask_of(marks, row);
+      for (V& sum : sums) {
+        const auto lanes = static_cast<unsigned>(mask) & all_lanes;
+        sum.add(alpha * factors[row], from, lanes);
+        from += std::popcount(lanes);
+        mask >>= V::lanes;
+      }
+    }
+  }
+
+  static uint32_t mask_of(const std::byte* marks, int64_t row) {
+    uint32_t mask = 0;
+    std::memcpy(&mask, marks + static_cast<size_t>(row) * sizeof(mask), sizeof(mask));
+    return mask;
+  }
+
+  template <int run>
+  static void placed(int64_t i, const Operands& x, int64_t m, E* c, const std::byte* marks) {
     switch (place_bytes(m)) {
-      case 1: placed<uint8_t, run>(i, A, a, B, b, alpha, c, marks); break;
-      case 2: placed<uint16_t, run>(i, A, a, B, b, alpha, c, marks); break;
-      default: placed<uint32_t, run>(i, A, a, B, b, alpha, c, marks);
+      case 1: placed<uint8_t, run>(i, x, c, marks); break;
+      case 2: placed<uint16_t, run>(i, x, c, marks); break;
+      default: placed<uint32_t, run>(i, x, c, marks);
     }
   }
   template <class M, int run>
-  static void placed(int64_t i, const Rows& A, const E* a, const Pattern& B, const E* b, E alpha, E* c,
-                     const std::byte* marks) {
+  static void placed(int64_t i, const Operands& x, E* c, const std::byte* marks) {
     constexpr bool long_rows = run > 1;  // of several unknowns
-    A.each_run(i, Ahead<I, O, E, E, long_rows>{B, b, a}, [&](int64_t j, int64_t k, int64_t rows) {
+    const E *const a = x.a, *const b = x.b, alpha = x.alpha;
+    const Pattern& B = x.B;
+    x.A.each_run(i, Ahead<I, O, E, E, long_rows>{B, b, a}, [&](int64_t j, int64_t k, int64_t rows) {
       int64_t q = B.begin(j);
       for (const int64_t last = j + rows; j < last; ++j, ++k) {
         const E with = times(alpha, a[k]);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -155,6 +156,9 @@ class EntryRows {
 /// Rows of the transpose of an A with one entry in every row, as runs of A's rows, which are rows of B.
 template <class I, class O>
 class RunRows {
+  using UI = std::make_unsigned_t<I>;
+  using UO = std::make_unsigned_t<O>;
+
  public:
   RunRows(const CsrRef& runs, const uint8_t* counts) : runs_(runs), counts_(counts) {}
 
@@ -177,19 +181,30 @@ class RunRows {
   Runs runs(int64_t i) const { return {*this, i}; }
   static constexpr bool stored_runs = true;
 
-  /// How many of `most` rows behind row i have as many runs as it, each of as many rows and where the one of the row
-  /// before ends.
-  int64_t continued(int64_t i, int64_t most) const {
+  /// How many of `most` rows behind row i + lag - 1 have as many runs as row i, each of as many rows as the one of the
+  /// row `lag` before and `apart` rows of B behind it.
+  int64_t continued(int64_t i, int64_t lag, int64_t most, int64_t& apart) const {
     const int64_t begin = runs_.begin(i), n = runs_.end(i) - begin;
-    if (n == 0) return 0;
-    for (int64_t row = 1; row <= most; ++row) {
-      if (runs_.end(i + row) - runs_.begin(i + row) != n) return row - 1;
-      const I* const first = runs_.indices + begin + row * n;
-      const uint8_t* const count = counts_ + begin + row * n;
-      for (int64_t run = 0; run < n; ++run)
-        if (first[run] - first[run - n] != count[run - n] || count[run] != count[run - n]) return row - 1;
-    }
-    return most;
+    if (n == 0 || most < 1) return 0;
+    int64_t rows = unshifted(runs_.offsets + i, runs_.offsets + i + 1, lag + most, static_cast<UO>(n)) - lag;
+    if (rows < 1) return 0;
+    const I* const first = runs_.indices + begin;
+    apart = first[lag * n] - first[0];
+    if (apart < 1) return 0;
+    rows = unshifted(first, first + lag * n, rows * n, static_cast<UI>(apart)) / n;
+    const uint8_t *const counts = counts_ + begin, *const later = counts + lag * n;
+    if (std::memcmp(counts, later, static_cast<size_t>(rows * n)) == 0) return rows;
+    return (std::mismatch(counts, counts + rows * n, later).first - counts) / n;
+  }
+
+  /// f(first row) for ranges of `apart` rows of B with the runs of rows i .. i + lag - 1, all of as many runs.
+  template <class F>
+  void each_range(int64_t i, int64_t lag, int64_t apart, const F& f) const {
+    const int64_t begin = runs_.begin(i), n = runs_.end(i) - begin;
+    int64_t from = -apart;
+    for (int64_t run = begin; run < begin + n; ++run)
+      for (int64_t at = run; at < run + lag * n; at += n)
+        if (runs_.indices[at] < from || runs_.indices[at] + counts_[at] > from + apart) f(from = runs_.indices[at]);
   }
 
   template <class Later, class F>

@@ -17,8 +17,11 @@
 
 namespace kkc::spgemm {
 
-/// Columns of a row with masks.
-inline constexpr int64_t laned_columns = 8;
+/// Columns of a row with a mask of a byte for each row of B, and of one with masks of four bytes.
+inline constexpr int64_t laned_columns = 8, wide_columns = 32;
+
+/// FoundRows::Kind::run of rows with masks of four bytes.
+inline constexpr uint8_t wide_masks = 0;
 
 /// Up to eight columns in a register, with their numbers.
 ///   unsigned where(column): a bit at the column's number, or none
@@ -85,7 +88,8 @@ struct FoundRows {
   struct Kind {
     int64_t columns_at, marks_at, products;
     int64_t columns;
-    uint8_t run = 1;  // products that each place stands for: columns that follow each other, as a point's unknowns
+    // Products that each place stands for: columns that follow each other, as a point's unknowns. Or wide_masks.
+    uint8_t run = 1;
   };
   std::vector<Kind> kinds;
   std::vector<I> columns;              // of each kind's first row
@@ -165,17 +169,15 @@ class RestrictionSymbolic {
         }
         if (before != no_class) known.after[static_cast<size_t>(before)] = last;
       }
-      if (kind == found.kinds.size() && !add_kind<masks>(i, worker, found)) return false;
+      if (kind == found.kinds.size() && !add_kind<masks>(i, looks, worker, found)) return false;
       kinds[i] = kind;
       shifts[i] = shift;
       int64_t rows = 1;
       if constexpr (Rows::stored_runs)
         if (looks) {
-          U by = 0;
-          for (const int64_t more = continued(i, std::min(end - 1 - i, at_once), by); rows <= more; ++rows) {
-            kinds[i + rows] = kind;
-            shifts[i + rows] = shift += by;
-          }
+          rows += repeat(i, 1, end, kinds, shifts);
+          // A point's unknowns have the same columns; those of the next point come after all of them.
+          if (rows > 1 && rows <= most_unknowns) rows += repeat(i, rows, end, kinds, shifts);
         }
       stretch = rows;
       entries += rows * found.kinds[kind].columns;
@@ -193,6 +195,19 @@ class RestrictionSymbolic {
   static constexpr size_t most_shared = 4096;
   /// Rows that are compared at once.
   static constexpr int64_t at_once = 64;
+  /// Rows of a point that are looked for.
+  static constexpr int64_t most_unknowns = 8;
+
+  /// How many rows behind i + lag - 1 are like the row `lag` before. Notes their kinds and shifts.
+  int64_t repeat(int64_t i, int64_t lag, int64_t end, uint32_t* kinds, U* shifts) const {
+    U by = 0;
+    const int64_t first = i + lag, rows = continued(i, lag, std::min(end - first, at_once), by);
+    for (int64_t row = first; row < first + rows; ++row) {
+      kinds[row] = kinds[row - lag];
+      shifts[row] = static_cast<U>(shifts[row - lag] + by);
+    }
+    return rows;
+  }
 
   /// Where row i's runs begin in B's columns, and row `next`'s in its offsets: each run is another place in memory, and
   /// comparing would wait for one after the other.
@@ -244,26 +259,26 @@ class RestrictionSymbolic {
     return !right.next(q);
   }
 
-  /// How many of `most` rows behind row i are like it, each with its runs where those of the row before end and its
-  /// columns `by` further: along a line of a grid, whole stretches of B repeat what lies one row of C before.
-  int64_t continued(int64_t i, int64_t most, U& by) const {
+  /// How many of `most` rows behind row i + lag - 1, whole groups of `lag`, are like the row `lag` before, with columns
+  /// `by` further: along a line of a grid, whole stretches of B repeat what lies one point of C before.
+  int64_t continued(int64_t i, int64_t lag, int64_t most, U& by) const {
     const O* const offsets = B_.offsets;
     const I* const indices = B_.indices;
-    int64_t rows = A_.continued(i, most);
+    int64_t apart = 0, groups = A_.continued(i, lag, most, apart) / lag;
+    if (groups == 0) return 0;
     bool met = false;
-    RowRun run{};
-    for (auto runs = A_.runs(i); rows > 0 && runs.next(run);) {
-      const O* const from = offsets + run.first;
-      const int64_t begin = static_cast<int64_t>(from[0]) - B_.base,
-                    n = static_cast<int64_t>(from[run.count]) - from[0];
-      rows = unshifted(from + 1, from + 1 + run.count, rows * run.count, static_cast<std::make_unsigned_t<O>>(n)) /
-             run.count;
-      if (rows == 0 || n == 0) continue;
+    A_.each_range(i, lag, apart, [&](int64_t first) {
+      groups = std::min(groups, (B_.rows - first) / apart - 1);
+      if (groups <= 0) return;
+      const O* const from = offsets + first;
+      const int64_t begin = static_cast<int64_t>(from[0]) - B_.base, n = static_cast<int64_t>(from[apart]) - from[0];
+      groups = unshifted(from + 1, from + 1 + apart, groups * apart, static_cast<std::make_unsigned_t<O>>(n)) / apart;
+      if (groups == 0 || n == 0) return;
       if (!met) by = static_cast<U>(static_cast<U>(indices[begin + n]) - static_cast<U>(indices[begin]));
       met = true;
-      rows = unshifted(indices + begin, indices + begin + n, rows * n, by) / n;
-    }
-    return rows;
+      groups = unshifted(indices + begin, indices + begin + n, groups * n, by) / n;
+    });
+    return std::max<int64_t>(groups, 0) * lag;
   }
 
   /// Of rows that are alike the same: their runs, and how far the first and the last columns of these lie apart.
@@ -287,9 +302,9 @@ class RestrictionSymbolic {
     return h;
   }
 
-  /// A kind of which row i is the first.
+  /// A kind of which row i is the first. `shared`: others of it are looked for.
   template <bool masks>
-  bool add_kind(int64_t i, Worker& worker, Found& found) const {
+  bool add_kind(int64_t i, bool shared, Worker& worker, Found& found) const {
     typename Found::Kind kind{static_cast<int64_t>(found.columns.size()), static_cast<int64_t>(found.marks.size()), 0,
                               0, 1};
     const auto undo = [&] {
@@ -303,7 +318,7 @@ class RestrictionSymbolic {
       if (expects_masks) fit = mask_row(i, found, kind.products);
     if (fit == Fit::longer) {
       undo();
-      kind.products = place_row(i, worker, found, kind.run);
+      kind.products = place_row(i, masks && shared, worker, found, kind.run);
       if constexpr (masks)
         if (static_cast<int64_t>(found.columns.size()) - kind.columns_at <= laned_columns) {
           if (expects_masks) return false;  // few columns without masks: a long row of B that holds columns twice
@@ -407,8 +422,9 @@ class RestrictionSymbolic {
     return 1;
   }
 
-  /// Adds the columns in order and the places of the products, of each `length` one. Returns the products.
-  int64_t place_row(int64_t i, Worker& worker, Found& found, uint8_t& length) const {
+  /// Adds the columns in order and the places of the products, of each `length` one. Returns the products. `wide`: few
+  /// columns get masks, if they can. (Rows of their own would have the processor guess their masks.)
+  int64_t place_row(int64_t i, bool wide, Worker& worker, Found& found, uint8_t& length) const {
     if (!worker.columns) worker.columns.emplace(B_.cols);
     ColumnSet& columns = *worker.columns;
     int64_t products = 0;
@@ -419,11 +435,16 @@ class RestrictionSymbolic {
       case ColumnSet::Visits::groups: insert<ColumnSet::Visits::groups>(i, columns); break;
       case ColumnSet::Visits::words: insert<ColumnSet::Visits::words>(i, columns);
     }
-    length = run_of(i);
-    switch (place_bytes(columns.rank())) {
-      case 1: note_places<uint8_t>(i, columns, products, length, found.marks); break;
-      case 2: note_places<uint16_t>(i, columns, products, length, found.marks); break;
-      default: note_places<uint32_t>(i, columns, products, length, found.marks);
+    const int64_t count = columns.rank();
+    if (wide && count <= wide_columns && note_masks(i, columns, found.marks)) {
+      length = wide_masks;
+    } else {
+      length = run_of(i);
+      switch (place_bytes(count)) {
+        case 1: note_places<uint8_t>(i, columns, products, length, found.marks); break;
+        case 2: note_places<uint16_t>(i, columns, products, length, found.marks); break;
+        default: note_places<uint32_t>(i, columns, products, length, found.marks);
+      }
     }
     columns.drain([&](int64_t column) { found.columns.push_back(static_cast<I>(column)); });
     return products;
@@ -435,6 +456,27 @@ class RestrictionSymbolic {
       for (int64_t q = B_.begin(j), end = B_.end(j); q < end; ++q) columns.insert<visits>(B_.column(q));
       return true;
     });
+  }
+
+  /// The columns of each row of B as bits; false, and nothing is noted, where one does not ascend strictly.
+  bool note_masks(int64_t i, const ColumnSet& columns, std::vector<std::byte>& marks) const {
+    const size_t at = marks.size();
+    RowRun run{};
+    for (auto runs = A_.runs(i); runs.next(run);)
+      for (int64_t j = run.first; j < run.first + run.count; ++j) {
+        uint32_t mask = 0;
+        for (int64_t q = B_.begin(j), end = B_.end(j); q < end; ++q) {
+          const uint32_t bit = uint32_t{1} << columns.place(B_.column(q));
+          if (bit <= mask) {
+            marks.resize(at);
+            return false;
+          }
+          mask |= bit;
+        }
+        marks.resize(marks.size() + sizeof(mask));
+        std::memcpy(marks.data() + marks.size() - sizeof(mask), &mask, sizeof(mask));
+      }
+    return true;
   }
 
   template <class M>

@@ -60,6 +60,12 @@ struct StepVector<double> {
     const auto m = static_cast<__mmask8>(mask);
     v = _mm512_mask3_fmadd_pd(_mm512_set1_pd(a), _mm512_maskz_expandloadu_pd(m, b), v, m);
   }
+  /// The same; reads as many entries of b as a vector has.
+  void add_spread(double a, const double* b, unsigned mask) {
+    const __m512i taken = _mm512_maskz_cvtepu8_epi64(0xff, taken_by(mask));
+    v = _mm512_mask3_fmadd_pd(_mm512_set1_pd(a), _mm512_maskz_permutexvar_pd(0xff, taken, _mm512_loadu_pd(b)), v,
+                              static_cast<__mmask8>(mask));
+  }
   /// Consecutive entries in the lanes of a step, zeros in the others; reads as many as a vector has, or half as many.
   /// (Masked operations, and expanding ones above all, are slow on Zen 4.)
   struct Spread {
@@ -118,6 +124,10 @@ struct StepVector<float> {
       return {_mm512_maskz_permutexvar_ps(lanes, taken, entries)};
     }
   };
+  void add_spread(float a, const float* b, unsigned mask) {
+    v = _mm512_mask3_fmadd_ps(_mm512_set1_ps(a), Spread(mask).template load<false>(b).v, v,
+                              static_cast<__mmask16>(mask));
+  }
   bool is_zero() const { return _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_NEQ_UQ) == 0; }
   void add(float a, const StepVector& b) { v = _mm512_fmadd_ps(_mm512_set1_ps(a), b.v, v); }
   void add_careful(float a, const float* b, unsigned mask) {

@@ -1,0 +1,189 @@
+// spgemm by host_restriction where rows of C repeat: masks of several vectors, points of several unknowns.
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "support/spgemm_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+template <class T>
+constexpr const HostCsr<T>* no_mask = nullptr;
+
+/// Row i of C unites three rows of B, which have `width` columns together, i columns further than those of row 0.
+template <class T>
+HostCsr<T> rows_that_repeat(Random& random, int64_t rows, int64_t width) {
+  HostCsr<T> B;
+  B.rows = 3 * rows;
+  B.cols = 3 * rows;
+  for (int64_t j = 0; j < B.rows; ++j) {
+    for (int64_t q = 0; q < width; ++q)
+      if (j % 3 == 0 ? q % 2 == 0 || q == width - 1 : j % 3 == 1 ? q % 3 != 0 : q >= width / 2)
+        B.indices.push_back(j / 3 + q);
+    B.offsets.push_back(B.nnz());
+  }
+  B.values = random_vector<T>(random, B.indices.size());
+  return B;
+}
+
+/// Entry j in row (or, transposed, column) j / 3.
+template <class T>
+HostCsr<T> by_threes(Random& random, int64_t rows, bool transposed) {
+  HostCsr<T> A;
+  A.rows = transposed ? 3 * rows : rows;
+  A.cols = transposed ? rows : 3 * rows;
+  for (int64_t j = 0; j < 3 * rows; ++j) {
+    A.indices.push_back(transposed ? j / 3 : j);
+    if (transposed || j % 3 == 2) A.offsets.push_back(A.nnz());
+  }
+  A.values = random_vector<T>(random, A.indices.size());
+  return A;
+}
+
+/// Points of a grid with `unknowns` rows each, and their aggregates of 3 x 3, an unknown a column.
+HostCsr<double> aggregates_of_points(Random& random, int64_t nx, int64_t ny, int64_t unknowns) {
+  HostCsr<double> P;
+  P.rows = nx * ny * unknowns;
+  P.cols = (nx + 2) / 3 * ((ny + 2) / 3) * unknowns;
+  for (int64_t row = 0; row < P.rows; ++row) {
+    const int64_t point = row / unknowns, x = point % nx / 3, y = point / nx / 3;
+    P.indices.push_back((y * ((nx + 2) / 3) + x) * unknowns + row % unknowns);
+    P.offsets.push_back(P.nnz());
+  }
+  P.values = random_vector<double>(random, P.indices.size());
+  return P;
+}
+
+/// Rows that reach the unknowns of their own aggregate and those of the next ones in a line and across lines.
+HostCsr<double> neighbours_of(Random& random, const HostCsr<double>& P, int64_t nx, int64_t unknowns) {
+  HostCsr<double> B;
+  B.rows = P.rows;
+  B.cols = P.cols;
+  const int64_t line = (nx + 2) / 3 * unknowns;
+  for (int64_t row = 0; row < B.rows; ++row) {
+    const int64_t x = row / unknowns % nx, own = P.indices[static_cast<size_t>(row)] / unknowns * unknowns;
+    for (int64_t across = own; across < std::min(B.cols, own + 2 * line); across += line)
+      for (int64_t u = 0; u < (x % 3 == 1 ? unknowns : 2 * unknowns); ++u)
+        if (across + u < B.cols) B.indices.push_back(across + u);
+    B.offsets.push_back(B.nnz());
+  }
+  B.values = random_vector<double>(random, B.indices.size());
+  return B;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spgemm: restrictions to rows that repeat, of every number of columns around those of vectors",
+                   "[spgemm]", float, double, std::complex<double>) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const int64_t width : {6, 7, 8, 9, 12, 15, 16, 17, 18, 23, 24, 25, 27, 31, 32, 33, 34, 40})
+      for (const bool ordered : {true, false})
+        for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) {
+          constexpr int64_t rows = 150;
+          auto B = rows_that_repeat<T>(random, rows, width);
+          if (!ordered)  // in some rows of C: rows of B that descend, and that hold a column twice
+            for (int64_t j = 150; j < 240; j += 7) {
+              const auto from = B.indices.begin() + B.offsets[static_cast<size_t>(j)],
+                         to = B.indices.begin() + B.offsets[static_cast<size_t>(j) + 1];
+              if (j % 2 == 0)
+                std::reverse(from, to);
+              else
+                *(to - 1) = *from;
+            }
+          SpgemmCase<T> c;
+          c.implementation = "host_restriction";
+          c.op_a = op;
+          c.pair = supported(visit.device, "spgemm", KKC_INDEX_64_64, scalar_tag<T>) && random() % 2 == 0
+                       ? KKC_INDEX_64_64
+                       : KKC_INDEX_32_32;
+          c.pair_c = c.pair;
+          c.base_a = static_cast<int32_t>(random() % 2);
+          c.base_b = static_cast<int32_t>(random() % 2);
+          c.alpha = random() % 5 == 0 ? T(0) : random_value<T>(random);
+          c.beta = random() % 2 == 0 ? T(0.5) : T(0);
+          INFO("seed " << seed() << ", " << name(visit.device) << ", " << width << " columns, " << c.text());
+          const auto wrong =
+              run_case(ctx, c, by_threes<T>(random, rows, op == KKC_OP_TRANSPOSE), B, no_mask<T>, random);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+        }
+  }
+}
+
+TEST_CASE("spgemm: an infinite factor of a restriction reaches the columns of its row of B alone", "[spgemm]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const int64_t width : {7, 13, 27}) {
+      constexpr int64_t rows = 150;
+      const auto B = rows_that_repeat<T>(random, rows, width);
+      auto A = by_threes<T>(random, rows, true);
+      int64_t reached = 0;
+      for (const int64_t j : {int64_t{30}, 3 * rows - 2}) {
+        A.values[static_cast<size_t>(j)] = std::numeric_limits<T>::infinity();
+        reached += B.offsets[static_cast<size_t>(j) + 1] - B.offsets[static_cast<size_t>(j)];
+      }
+      const DeviceCsr<T> P(ctx, A, KKC_INDEX_32_32, 0), right(ctx, B, KKC_INDEX_32_32, 0);
+      const T one(1), zero(0);
+      Plan plan;
+      Matrix C;
+      ok(kkc_spgemm_plan(ctx, KKC_OP_TRANSPOSE, P, KKC_OP_NONE, right, nullptr, KKC_INDEX_32_32,
+                         Options(R"({"implementation": "host_restriction"})"), plan.out()));
+      ok(kkc_plan_create_output(plan, C.out()));
+      ok(kkc_spgemm_execute(plan, &one, P, right, &zero, C));
+      const auto values = download<T>(ctx, C).values;
+      CHECK(std::count_if(values.begin(), values.end(), [](T v) { return !std::isfinite(v); }) == reached);
+    }
+  }
+}
+
+TEST_CASE("spgemm: restrictions of grids whose points have several unknowns", "[spgemm]") {
+  using T = double;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const int64_t unknowns : {1, 2, 3, 6, 8, 9})
+      for (const int64_t nx : {5, 36, 47, 130})
+        for (const bool broken : {false, true}) {
+          const auto P = aggregates_of_points(random, nx, 13, unknowns);
+          auto B = neighbours_of(random, P, nx, unknowns);
+          if (broken)  // a column in some rows is another one
+            for (int turn = 0; turn < 4; ++turn) {
+              const int64_t j = random_int(random, 0, B.rows - 1);
+              auto& last = B.indices[static_cast<size_t>(B.offsets[static_cast<size_t>(j) + 1]) - 1];
+              last = std::min(B.cols - 1, last + 1);
+            }
+          SpgemmCase<T> c;
+          c.implementation = "host_restriction";
+          c.op_a = KKC_OP_TRANSPOSE;
+          c.base_a = static_cast<int32_t>(random() % 2);
+          c.base_b = static_cast<int32_t>(random() % 2);
+          c.beta = random() % 2 == 0 ? T(0.5) : T(0);
+          INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << unknowns
+                       << " unknowns, lines of " << nx << ", " << c.text());
+          const auto wrong = run_case(ctx, c, P, B, no_mask<T>, random);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+          if (broken) continue;
+          const DeviceCsr<T> left(ctx, P, KKC_INDEX_32_32, 0), right(ctx, B, KKC_INDEX_32_32, 1);
+          Plan plan;
+          ok(kkc_spgemm_plan(ctx, KKC_OP_TRANSPOSE, left, KKC_OP_NONE, right, nullptr, KKC_INDEX_32_32,
+                             Options(c.options()), plan.out()));
+          const char* info = nullptr;
+          ok(kkc_plan_info(plan, &info));
+          const std::string text = info, key = "\"row_classes\":";
+          if (P.cols > 200) CHECK(std::stoll(text.substr(text.find(key) + key.size())) < P.cols / 3);
+        }
+  }
+}
