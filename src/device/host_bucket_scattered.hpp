@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "device/host_parallel.hpp"
@@ -17,14 +18,16 @@ namespace kkc {
 /// many are new.
 template <class O, class Key>
 bool keys_scatter(const Key* keys, int64_t n, int64_t buckets) {
-  constexpr int64_t run = 2048, runs = 16, per_line = 64 / static_cast<int64_t>(sizeof(O));
+  using U = std::make_unsigned_t<Key>;
+  constexpr int64_t run = 2048, runs = 16, per_line = 64 / static_cast<int64_t>(sizeof(O));  // a power of two
   if (buckets * static_cast<int64_t>(sizeof(O)) < (int64_t{1} << 18) || n < runs * run) return false;
   // Most keys ascend for long: no more lines than changes.
   int64_t changes = 0;
   for (int64_t r = 0; r < runs; ++r) {
     const Key* const from = keys + part_begin(n - run, runs, r);
-    ++changes;
-    for (int64_t k = 1; k < run; ++k) changes += from[k] / per_line != from[k - 1] / per_line ? 1 : 0;
+    uint32_t here = 1;  // counted by vectors
+    for (int64_t k = 1; k < run; ++k) here += static_cast<U>(from[k] ^ from[k - 1]) >= static_cast<U>(per_line) ? 1 : 0;
+    changes += here;
   }
   if (changes <= runs * run / 4) return false;
   std::vector<int64_t> lines(static_cast<size_t>(run));

@@ -1,6 +1,8 @@
 // Host threads that may wait for one another.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <thread>
 
 #if defined(__x86_64__)
@@ -46,6 +48,23 @@ void wait_until(const Reached& reached) {
       std::this_thread::yield();
     }
   }
+}
+
+/// first(part) for parts 0..parts-1, then second(part) for them, by one team where one can be had: beginning another
+/// takes longer than to wait for each other. Neither may throw.
+template <class Dev, class First, class Second>
+void host_two_phases(Queue& queue, int64_t parts, First&& first, Second&& second) {
+  std::atomic<int64_t> begun{0};
+  const bool together =
+      parts > 1 && parts <= queue.concurrency() && host_team<Dev>(queue, static_cast<int>(parts), [&](int part) {
+        first(part);
+        begun.fetch_add(1, std::memory_order_acq_rel);
+        wait_until([&] { return begun.load(std::memory_order_acquire) >= parts; });
+        second(part);
+      });
+  if (together) return;
+  host_parts<Dev>(queue, parts, first);
+  host_parts<Dev>(queue, parts, second);
 }
 
 }  // namespace kkc

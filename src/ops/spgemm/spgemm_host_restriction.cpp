@@ -4,6 +4,7 @@
 // entry of A, the columns of its row of B, and are summed in a vector register.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -31,7 +32,7 @@ class RestrictionKernel final : public Kernel {
     const Rows A = source_.rows(desc);
     const Pattern B(desc.B);
     const int64_t chunks = std::clamp<int64_t>((desc.A.nnz + desc.A.rows) / 4096, 1, int64_t{16} * queue.concurrency());
-    for (int64_t chunk = 0; chunk <= chunks; ++chunk) first_.push_back(A.first_row(chunks, chunk));
+    first_.resize(static_cast<size_t>(chunks) + 1);
     kinds_ = host_array<uint32_t>(desc.memory, desc.A.rows);
     const Buffer shifts = host_array<U>(desc.memory, desc.A.rows);
     std::vector<Found> found(static_cast<size_t>(chunks));
@@ -41,8 +42,11 @@ class RestrictionKernel final : public Kernel {
     found_in_.resize(static_cast<size_t>(chunks));
     deal(queue, chunks, [&](int64_t id, int64_t chunk) {
       const auto at = static_cast<size_t>(chunk);
-      const Found& in = symbolic.find(first_[at], first_[at + 1], workers[static_cast<size_t>(id)],
-                                      kinds_.as<uint32_t>(), shifts.as<U>(), found[at], sums[at]);
+      const int64_t end = A.first_row(chunks, chunk + 1);
+      first_[at] = A.first_row(chunks, chunk);
+      if (chunk + 1 == chunks) first_[at + 1] = end;
+      const Found& in = symbolic.find(first_[at], end, workers[static_cast<size_t>(id)], kinds_.as<uint32_t>(),
+                                      shifts.as<U>(), found[at], sums[at]);
       found_in_[at] = static_cast<uint32_t>(&in - found.data());
     });
     gather(desc, queue, found, sums, shifts.as<U>());
@@ -172,13 +176,15 @@ class RestrictionKernel final : public Kernel {
   static void laned([[maybe_unused]] int64_t i, [[maybe_unused]] const Operands& x, [[maybe_unused]] int64_t m,
                     [[maybe_unused]] E* c, [[maybe_unused]] const std::byte* marks) {
     if constexpr (V::lanes > 0) {
+      const E *const a = x.a, *const b = x.b, alpha = x.alpha;
+      const Pattern& B = x.B;
       const unsigned inside = (1u << m) - 1;
       V sum = x.beta == E{} ? V::zero() : V::load(c, inside).times(x.beta);
-      x.A.each_run(i, Ahead<I, O, E, E>{x.B, x.b, x.a}, [&](int64_t j, int64_t k, int64_t rows) {
-        const E* from = x.b + x.B.begin(j);
-        for (const E *factor = x.a + k, *end = factor + rows; factor < end; ++factor) {
+      x.A.each_run(i, Ahead<I, O, E, E>{B, b, a}, [&](int64_t j, int64_t k, int64_t rows) {
+        const E* from = b + B.begin(j);
+        for (const E *factor = a + k, *end = factor + rows; factor < end; ++factor) {
           const auto mask = static_cast<unsigned>(*marks++);
-          sum.add(x.alpha * *factor, from, mask);
+          sum.add(alpha * *factor, from, mask);
           from += std::popcount(mask);
         }
       });
@@ -218,17 +224,19 @@ class RestrictionKernel final : public Kernel {
     const auto inside = [m](int v) {
       return static_cast<unsigned>(((uint64_t{1} << m) - 1) >> (v * V::lanes)) & all_lanes;
     };
+    const E *const a = x.a, *const b = x.b, alpha = x.alpha;
+    const Pattern& B = x.B;
     V sums[] = {x.beta == E{} ? V::zero() : V::load(c + vector * V::lanes, inside(vector)).times(x.beta)...};
-    x.A.each_run(i, Ahead<I, O, E, E>{x.B, x.b, x.a}, [&](int64_t j, int64_t k, int64_t rows) {
-      const E* from = x.b + x.B.begin(j);
+    x.A.each_run(i, Ahead<I, O, E, E, true>{B, b, a}, [&](int64_t j, int64_t k, int64_t rows) {
+      const E* from = b + B.begin(j);
       if (j + rows > x.whole) [[unlikely]] {
         std::array<V, sizeof...(vector)> careful = {sums[vector]...};
-        add_careful(careful, x.a + k, rows, from, x.alpha, marks);
+        add_careful(careful, a + k, rows, from, alpha, marks);
         ((sums[vector] = careful[vector]), ...);
       } else {
         for (int64_t row = 0; row < rows; ++row) {
           const uint32_t mask = mask_of(marks, row);
-          const E with = x.alpha * x.a[k + row];
+          const E with = alpha * a[k + row];
           (
               [&] {
                 const unsigned lanes = mask >> (vector * V::lanes) & all_lanes;
@@ -265,6 +273,14 @@ class RestrictionKernel final : public Kernel {
     return mask;
   }
 
+  /// As rows with masks add, so that bits do not tell which rows have any.
+  static E added(E a, E b, E c) {
+    if constexpr (V::lanes > 0)
+      return std::fma(a, b, c);
+    else
+      return plus(c, times(a, b));
+  }
+
   template <int run>
   static void placed(int64_t i, const Operands& x, int64_t m, E* c, const std::byte* marks) {
     switch (place_bytes(m)) {
@@ -286,7 +302,7 @@ class RestrictionKernel final : public Kernel {
           M place;
           std::memcpy(&place, marks, sizeof(M));
           E sums[run];
-          for (int t = 0; t < run; ++t) sums[t] = plus(c[place + t], times(with, b[q + t]));
+          for (int t = 0; t < run; ++t) sums[t] = added(with, b[q + t], c[place + t]);
           for (int t = 0; t < run; ++t) c[place + t] = sums[t];
         }
       }

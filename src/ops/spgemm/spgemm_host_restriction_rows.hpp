@@ -4,15 +4,18 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <type_traits>
 #include <vector>
 
 #include "core/matrix_parallel.hpp"
 #include "device/host_pattern_ref.hpp"
+#include "device/host_team.hpp"
 #include "ops/spgemm/spgemm.hpp"
 
 #if defined(__AVX512F__)
@@ -262,28 +265,29 @@ class StoredRuns {
     const HostPatternRef<I, O> A(desc.stored_A);
     const int64_t parts = parts_for_items(queue, A.nnz + A.cols);
     std::vector<Counters> counters(static_cast<size_t>(parts));
-    host_parts_checked<Host>(queue, parts,
-                             [&](int64_t part) { counters[static_cast<size_t>(part)].count(A, parts, part); });
+    std::vector<O> totals(static_cast<size_t>(parts) + 1, 0);
+    std::atomic<bool> no_memory{false};
     offsets_ = host_array<O>(desc.memory, rows_ + 1);
     O* const offsets = offsets_.template as<O>();
-    sum_up(queue, parts, counters, offsets);
-    count_ = static_cast<int64_t>(offsets[rows_]);
+    host_two_phases<Host>(
+        queue, parts,
+        [&](int64_t part) {
+          try {
+            counters[static_cast<size_t>(part)].count(A, parts, part);
+          } catch (const std::bad_alloc&) {
+            no_memory.store(true, std::memory_order_relaxed);
+          }
+        },
+        [&](int64_t part) { totals[static_cast<size_t>(part) + 1] = sum_up(parts, part, counters, offsets); });
+    if (no_memory) throw std::bad_alloc();
+    std::partial_sum(totals.begin(), totals.end(), totals.begin());
+    count_ = static_cast<int64_t>(totals.back());
     firsts_ = host_array<I>(desc.memory, count_);
     counts_ = host_array<uint8_t>(desc.memory, count_);
-    I* const firsts = firsts_.template as<I>();
-    auto* const counts = counts_.template as<uint8_t>();
-    host_parts<Host>(queue, parts, [&](int64_t part) {
-      Counters& mine = counters[static_cast<size_t>(part)];
-      O* const next = mine.next.data();
-      each_run(A, parts, part, [&](int64_t column, const I* starts, int64_t runs) {
-        O* const places = next + (column - mine.begin);
-        for (int64_t r = 0; r < runs; ++r) {
-          const O to = places[r]++;
-          firsts[to] = starts[r];
-          counts[to] = static_cast<uint8_t>(starts[r + 1] - starts[r]);
-        }
-      });
-    });
+    host_two_phases<Host>(
+        queue, parts,
+        [&](int64_t part) { move_behind(parts, part, totals[static_cast<size_t>(part)], counters, offsets); },
+        [&](int64_t part) { place(A, parts, part, counters[static_cast<size_t>(part)]); });
   }
 
   Rows rows(const Desc&) const { return rows(); }
@@ -325,6 +329,21 @@ class StoredRuns {
             counts_.template as<uint8_t>()};
   }
 
+  /// The runs of a part go where its counters say.
+  void place(const Pattern& A, int64_t parts, int64_t part, Counters& mine) {
+    O* const next = mine.next.data();
+    each_run(A, parts, part, [&](int64_t column, const I* starts, int64_t runs) {
+      O* const places = next + (column - mine.begin);
+      I* const firsts = firsts_.template as<I>();
+      auto* const counts = counts_.template as<uint8_t>();
+      for (int64_t r = 0; r < runs; ++r) {
+        const O to = places[r]++;
+        firsts[to] = starts[r];
+        counts[to] = static_cast<uint8_t>(starts[r + 1] - starts[r]);
+      }
+    });
+  }
+
   /// f(column, starts, n) for the runs of a part of A's rows, in order: n of them, of this column and those behind it,
   /// run r with rows starts[r]..starts[r + 1]-1. Lines of grids have many such runs.
   template <class F>
@@ -350,10 +369,8 @@ class StoredRuns {
   template <class F>
   static void emit(int64_t base, const I* starts, const I* columns, int64_t count, const F& f) {
     for (int64_t run = 0, more = 0; run < count; run += more) {
-      const auto rows = [&](int64_t r) { return static_cast<int64_t>(starts[r + 1]) - starts[r]; };
       const int64_t column = static_cast<int64_t>(columns[run]) - base;
-      more = 0;
-      while (run + more < count && columns[run + more] - columns[run] == more && rows(run + more) <= longest) ++more;
+      more = following(starts + run, columns + run, count - run);
       if (more > 0) {
         f(column, starts + run, more);
         continue;
@@ -365,6 +382,27 @@ class StoredRuns {
         f(column, bounds, 1);
       }
     }
+  }
+
+  /// How many of `count` runs are in columns that follow each other, none of more rows than counts can say. May read
+  /// as many behind them as a vector has.
+  static int64_t following(const I* starts, const I* columns, int64_t count) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(I) == 4) {
+      const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+      for (int64_t run = 0; run < count; run += 16) {
+        const __m512i expected = _mm512_add_epi32(lanes, _mm512_set1_epi32(columns[0] + static_cast<int32_t>(run))),
+                      rows = _mm512_sub_epi32(_mm512_loadu_si512(starts + run + 1), _mm512_loadu_si512(starts + run));
+        const unsigned ends = _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(columns + run), expected) |
+                              _mm512_cmpgt_epi32_mask(rows, _mm512_set1_epi32(longest));
+        if (ends != 0) return std::min<int64_t>(count, run + __builtin_ctz(ends));
+      }
+      return count;
+    }
+#endif
+    int64_t run = 0;
+    while (run < count && columns[run] - columns[0] == run && starts[run + 1] - starts[run] <= longest) ++run;
+    return run;
   }
 
   /// Rows begin..end-1 whose column is not that of the row before, and their columns; their number.
@@ -391,39 +429,30 @@ class StoredRuns {
     return count;
   }
 
-  /// Each range of columns from 0, then moved behind the ranges before.
-  void sum_up(Queue& queue, int64_t parts, std::vector<Counters>& counters, O* offsets) const {
-    offsets[0] = 0;
-    std::vector<O> totals(static_cast<size_t>(parts) + 1, 0);
-    const auto range = [&](int64_t part) {
-      return Range{part_begin(rows_, parts, part), part_begin(rows_, parts, part + 1)};
-    };
-    host_parts<Host>(queue, parts, [&](int64_t part) {
-      const Range columns = range(part);
-      std::fill(offsets + columns.begin + 1, offsets + columns.end + 1, O{0});
-      for (Counters& of : counters)
-        for (int64_t c = std::max(columns.begin, of.begin); c < std::min(columns.end, of.end()); ++c) {
-          O& next = of.next[static_cast<size_t>(c - of.begin)];
-          const O count = next;
-          next = offsets[c + 1];
-          offsets[c + 1] += count;
-        }
-      O sum = 0;
-      for (int64_t c = columns.begin; c < columns.end; ++c) sum = offsets[c + 1] += sum;
-      totals[static_cast<size_t>(part) + 1] = sum;
-    });
-    std::partial_sum(totals.begin(), totals.end(), totals.begin());
-    host_parts<Host>(queue, parts, [&](int64_t part) {
-      const Range columns = range(part);
-      const O shift = totals[static_cast<size_t>(part)];
-      for (int64_t c = columns.begin; c < columns.end; ++c) offsets[c + 1] += shift;
-    });
-    host_parts<Host>(queue, parts, [&](int64_t part) {
-      const Range columns = range(part);
-      for (Counters& of : counters)
-        for (int64_t c = std::max(columns.begin, of.begin); c < std::min(columns.end, of.end()); ++c)
-          of.next[static_cast<size_t>(c - of.begin)] += offsets[c];
-    });
+  /// A part's range of columns: offsets from 0, and where in them each part's runs go. Returns the runs.
+  O sum_up(int64_t parts, int64_t part, std::vector<Counters>& counters, O* offsets) const {
+    const int64_t begin = part_begin(rows_, parts, part), end = part_begin(rows_, parts, part + 1);
+    std::fill(offsets + begin + 1, offsets + end + 1, O{0});
+    for (Counters& of : counters)
+      for (int64_t c = std::max(begin, of.begin); c < std::min(end, of.end()); ++c) {
+        O& next = of.next[static_cast<size_t>(c - of.begin)];
+        const O count = next;
+        next = offsets[c + 1];
+        offsets[c + 1] += count;
+      }
+    O sum = 0;
+    for (int64_t c = begin; c < end; ++c) sum = offsets[c + 1] += sum;
+    return sum;
+  }
+
+  /// The same range behind `before` runs of those before it.
+  void move_behind(int64_t parts, int64_t part, O before, std::vector<Counters>& counters, O* offsets) const {
+    const int64_t begin = part_begin(rows_, parts, part), end = part_begin(rows_, parts, part + 1);
+    if (begin == 0) offsets[0] = 0;
+    for (int64_t c = begin; c < end; ++c) offsets[c + 1] += before;
+    for (Counters& of : counters)
+      for (int64_t c = std::max(begin, of.begin); c < std::min(end, of.end()); ++c)
+        of.next[static_cast<size_t>(c - of.begin)] += c == begin ? before : offsets[c];
   }
 
   IndexPair pair_;
