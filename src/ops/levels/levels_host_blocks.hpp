@@ -375,7 +375,6 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   made.levels = count;
   made.threads = threads;
   made.shares.resize(static_cast<size_t>(threads));
-  for (auto& share : made.shares) share.blocks.reserve(2 * blocks.size() / static_cast<size_t>(threads));
 
   std::vector<int64_t> starts(static_cast<size_t>(count) + 2, 0), order(blocks.size());
   for (const I level : block_level) ++starts[static_cast<size_t>(level) + 2];
@@ -383,70 +382,77 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   for (size_t i = 0; i < blocks.size(); ++i)
     order[static_cast<size_t>(starts[static_cast<size_t>(block_level[i]) + 1]++)] = static_cast<int64_t>(i);
 
-  const auto close_phase = [&] {
-    for (auto& share : made.shares) share.ends.push_back(static_cast<int64_t>(share.blocks.size()));
-    ++made.phases;
+  std::vector<int64_t> work_before(blocks.size() + 1, 0);  // in this order
+  for (size_t i = 0; i < blocks.size(); ++i) work_before[i + 1] = work_before[i] + work[static_cast<size_t>(order[i])];
+  struct Phase {
+    int64_t begin, end;  // in the order
+    bool serial;
+    int64_t work;
   };
-  std::vector<BlockOwner> owners(long_blocks ? blocks.size() : 0);
-  const auto give = [&](int thread, int64_t i) {
-    if (long_blocks) owners[static_cast<size_t>(i)] = {thread, static_cast<int32_t>(made.phases)};
-    auto& list = made.shares[static_cast<size_t>(thread)].blocks;
-    const Block& block = blocks[static_cast<size_t>(i)];
-    // Neighbours in one phase are one block.
-    const auto& ends = made.shares[static_cast<size_t>(thread)].ends;
-    const auto phase_begin = ends.empty() ? int64_t{0} : ends.back();
-    if (static_cast<int64_t>(list.size()) > phase_begin && list.back().first + list.back().count == block.first)
-      list.back().count += block.count;
-    else
-      list.push_back(block);
-  };
+  std::vector<Phase> phases;
   int64_t alone = 0, shared = 0;  // work of one thread that goes by the rows, and of the thread that has most
   for (int64_t l = 0; l < count;) {
-    const auto level_work = [&](int64_t level) {
-      int64_t sum = 0;
-      for (int64_t i = starts[static_cast<size_t>(level)]; i < starts[static_cast<size_t>(level) + 1]; ++i)
-        sum += work[static_cast<size_t>(order[static_cast<size_t>(i)])];
-      return sum;
+    const auto start = [&](int64_t level) { return starts[static_cast<size_t>(level)]; };
+    const auto work_of = [&](int64_t from, int64_t to) {
+      return work_before[static_cast<size_t>(start(to))] - work_before[static_cast<size_t>(start(from))];
     };
-    const auto narrow = [&](int64_t level, int64_t sum) {
-      const int64_t width = starts[static_cast<size_t>(level) + 1] - starts[static_cast<size_t>(level)];
-      return threads == 1 || width == 1 || sum < least_phase_work;
-    };
-    int64_t sum = level_work(l), end = l;
-    while (end < count && narrow(end, sum))
-      if (++end < count) sum = level_work(end);
-    if (end > l) {
-      const auto from = order.begin() + starts[static_cast<size_t>(l)],
-                 to = order.begin() + starts[static_cast<size_t>(end)];
-      std::sort(from, to);  // as the rows lie
-      for (auto i = from; i != to; ++i) {
-        give(0, *i);
-        made.serial_rows += blocks[static_cast<size_t>(*i)].count;
-        alone += work[static_cast<size_t>(*i)];
-        shared += work[static_cast<size_t>(*i)] + block_work;
-      }
-      shared += phase_work;
-      close_phase();
-      l = end;
-      continue;
-    }
-    int64_t done = 0;
-    for (int64_t i = starts[static_cast<size_t>(l)]; i < starts[static_cast<size_t>(l) + 1]; ++i) {
-      const int64_t block = order[static_cast<size_t>(i)], mine = work[static_cast<size_t>(block)];
-      give(static_cast<int>(std::min<int64_t>(threads - 1, (done + mine / 2) * threads / sum)), block);
-      done += mine;
-    }
+    int64_t end = l;
+    while (end < count && (start(end + 1) - start(end) == 1 || work_of(end, end + 1) < least_phase_work)) ++end;
+    const bool serial = end > l;
+    if (!serial) ++end;
+    const int64_t sum = work_of(l, end), blocks_work = (start(end) - start(l)) * block_work;
+    phases.push_back({start(l), start(end), serial, sum});
     alone += sum;
-    shared += (sum + (starts[static_cast<size_t>(l) + 1] - starts[static_cast<size_t>(l)]) * block_work) / threads;
-    shared += phase_work;
-    close_phase();
-    ++l;
+    shared += (serial ? sum + blocks_work : (sum + blocks_work) / threads) + phase_work;
+    l = end;
   }
   if (shared >= alone) {
     BlockSchedule one = schedule_for_one_thread(std::move(made.runs), n);
     one.levels = count;
     return one;
   }
+  made.phases = static_cast<int64_t>(phases.size());
+  for (const Phase& phase : phases) {
+    if (!phase.serial) continue;
+    std::sort(order.begin() + phase.begin, order.begin() + phase.end);  // as the rows lie
+    for (int64_t i = phase.begin; i < phase.end; ++i)
+      made.serial_rows += blocks[static_cast<size_t>(order[static_cast<size_t>(i)])].count;
+  }
+  std::vector<BlockOwner> owners(long_blocks ? blocks.size() : 0);
+  host_parts_checked<Dev>(queue, threads, [&](int64_t thread) {
+    auto& share = made.shares[static_cast<size_t>(thread)];
+    share.blocks.reserve(2 * blocks.size() / static_cast<size_t>(threads));
+    for (const Phase& phase : phases) {
+      // A level's blocks are shared by where the middle of their work lies.
+      const auto first_of = [&](int64_t other) {
+        if (phase.serial) return other == 0 ? phase.begin : phase.end;
+        if (other == threads) return phase.end;
+        int64_t low = phase.begin, high = phase.end;
+        while (low < high) {
+          const int64_t i = low + (high - low) / 2;
+          const int64_t before = work_before[static_cast<size_t>(i)], after = work_before[static_cast<size_t>(i) + 1],
+                        done = before - work_before[static_cast<size_t>(phase.begin)];
+          if ((done + (after - before) / 2) * threads / phase.work < other)
+            low = i + 1;
+          else
+            high = i;
+        }
+        return low;
+      };
+      const auto phase_begin = share.blocks.size();
+      for (int64_t i = first_of(thread), end = first_of(thread + 1); i < end; ++i) {
+        const auto at = static_cast<size_t>(order[static_cast<size_t>(i)]);
+        if (long_blocks) owners[at] = {static_cast<int32_t>(thread), static_cast<int32_t>(share.ends.size())};
+        // Neighbours in one phase are one block.
+        const Block& block = blocks[at];
+        if (share.blocks.size() > phase_begin && share.blocks.back().first + share.blocks.back().count == block.first)
+          share.blocks.back().count += block.count;
+        else
+          share.blocks.push_back(block);
+      }
+      share.ends.push_back(static_cast<int64_t>(share.blocks.size()));
+    }
+  });
   if (long_blocks) find_waits(parts, owners, made);
   for (auto& share : made.shares) {
     share.next.assign(static_cast<size_t>(made.phases) + 1, static_cast<int32_t>(made.phases));
