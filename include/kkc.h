@@ -697,7 +697,8 @@ enum {
 /* z = M^-1 r, as the caller makes it: r and z are views of rank 1, stride 1 and A's type in memory of the plan's
  * device, which belong to the plan and are valid during the call. On a GPU the work is enqueued on the context's
  * stream. Any function of this library may be called on the plan's context but those of the plan itself. 0 is success;
- * any other number ends kkc_krylov_execute with KKC_STATUS_BREAKDOWN. Since 0.1.0. */
+ * any other number ends kkc_krylov_execute with KKC_STATUS_BREAKDOWN, unless b - A x met the bound before (gmres: after
+ * one more call, which brings x up to date; where that fails, too, x is that of the last restart). Since 0.1.0. */
 typedef kkc_status_t (*kkc_preconditioner_fn)(void *user, const kkc_view_t *r, kkc_view_t *z);
 
 /* Plans the solution of A x = b for a square A of any pattern; b and x are templates of rank 1, any stride and A's
@@ -708,7 +709,8 @@ typedef kkc_status_t (*kkc_preconditioner_fn)(void *user, const kkc_view_t *r, k
  * "product" = an implementation of spmv, "check_every" = iterations between two looks of the host at the residual
  * (default 1, on GPUs 8; no iteration's result depends on it). values = kept: the product keeps A's values, taken over
  * by each execute. The workspace holds the method's vectors: 4 of A's rows for cg, 8 for bicgstab, restart + 2 for
- * gmres, and one more where x is not contiguous. Refused: as by kkc_spmv_plan. Since 0.1.0. */
+ * gmres, and one more where x is not contiguous; besides, less than 64 KiB (gmres: 16 restart^2 bytes more), whatever
+ * max_iterations is. Refused: as by kkc_spmv_plan. Since 0.1.0. */
 KKC_API kkc_status_t kkc_krylov_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_view_t *b,
                                      const kkc_view_t *x, const kkc_options_t *options, kkc_plan_t **plan);
 
@@ -728,11 +730,12 @@ KKC_API kkc_status_t kkc_krylov_set_callback(kkc_plan_t *plan, kkc_preconditione
 /* Solves A x = b for any A, b and x of the planned pattern, types, shapes and strides. x is the initial guess and
  * receives the solution; it does not overlap b. Blocks, also on GPUs; never allocates device memory. Before it
  * succeeds, b - A x is computed anew, and the method started again where rounding made the recurrence's residual too
- * small. Refused, x unchanged: NaN or infinity in A, b, x or a factor, with its row; a row without diagonal entry
- * (jacobi); anything that differs from the plan. Failed with x as good as it got (bicgstab: that of the least
- * residual): KKC_STATUS_NO_CONVERGENCE, KKC_STATUS_BREAKDOWN of the method with the reason. KKC_STATUS_ZERO_PIVOT: a
- * zero on the diagonal of A (jacobi) or of a factor, x unchanged. The same bits run to run where the product has them.
- * Since 0.1.0. */
+ * small: a solution's b - A x meets the bound itself. Systems with numbers whose squares leave the range of double are
+ * scaled by powers of two meanwhile. Refused, x unchanged: NaN or infinity in A, b, x or a factor, with its row; a row
+ * without diagonal entry (jacobi); anything that differs from the plan. Failed with x as good as it got (bicgstab:
+ * that of the least residual; 0 where it left the range of its type): KKC_STATUS_NO_CONVERGENCE, KKC_STATUS_BREAKDOWN
+ * of the method with the reason. KKC_STATUS_ZERO_PIVOT: a zero on the diagonal of A (jacobi) or of a factor, x
+ * unchanged. The same bits run to run where the product has them. Since 0.1.0. */
 KKC_API kkc_status_t kkc_krylov_execute(kkc_plan_t *plan, const kkc_matrix_t *A, const kkc_view_t *b, kkc_view_t *x);
 
 /* How the last execute ended: its status, iterations (a product with A each, two for bicgstab), and the norm of the
@@ -741,7 +744,8 @@ KKC_API kkc_status_t kkc_krylov_result(const kkc_plan_t *plan, kkc_status_t *out
                                        double *residual);
 
 /* Norms of the residual of the last execute, before the first iteration and after each: `count` = iterations + 1, of
- * which the first `capacity` are written to `norms` (host memory; NULL with 0). Since 0.1.0. */
+ * which the first `capacity` are written to `norms` (host memory; NULL with 0). They are kept in host memory, 8 bytes
+ * an iteration that was made. Since 0.1.0. */
 KKC_API kkc_status_t kkc_krylov_history(const kkc_plan_t *plan, int64_t capacity, double *norms, int64_t *count);
 
 #ifdef __cplusplus

@@ -17,6 +17,9 @@ struct Number {
   double re, im;
 };
 
+/// Norms that steps keep before the host takes them away; a power of 2.
+constexpr int64_t history_capacity = 4096;
+
 enum class Phase : int32_t { running, converged, broken };
 
 /// Why a method could not go on.
@@ -39,7 +42,7 @@ struct Progress {
   double value;      // the number that broke the method
   double scale;      // gmres: 1 / norm of the next basis vector
   double best;       // bicgstab: least norm so far
-  double* history;   // norm after each iteration
+  double* history;   // norm after iteration i in place i mod history_capacity
   int64_t iteration;
   int32_t current, best_at;  // bicgstab: which of the two x is the latest and which the best
   Phase phase;

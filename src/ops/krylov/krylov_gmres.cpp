@@ -6,6 +6,7 @@
 #include <complex>
 #include <limits>
 
+#include "krylov_not_finite.hpp"
 #include "krylov_solve.hpp"
 
 namespace kkc::krylov {
@@ -87,6 +88,14 @@ End Solver::gmres() {
   std::vector<Number> columns(static_cast<size_t>(m * workspace_.hessenberg_stride));
   Number* const hessenberg = workspace_.args.hessenberg;
   End end;
+  void* saved = nullptr;  // x before the last correction, when its residual had norm saved_norm
+  double saved_norm = 0;
+  // Where numbers leave their range the last correction may have spoiled x.
+  const auto keep_the_better = [&] {
+    if (saved == nullptr || end.status == KKC_STATUS_SUCCESS || *true_norm_ <= saved_norm) return;
+    queue_.run([&] { copy(vector(saved), vector(args_.x[0])); });
+    true_norm_ = saved_norm;
+  };
   for (;;) {
     residual(basis(0));
     args_.columns = 0;
@@ -94,18 +103,25 @@ End Solver::gmres() {
     look();
     history_.resize(static_cast<size_t>(issued_));
     history_.push_back(progress_.norm);
-    if (ends_at_start(end)) return end;
+    if (ends_at_start(end)) {
+      if (!true_norm_) true_norm_ = progress_.norm;
+      keep_the_better();
+      return end;
+    }
+    saved_norm = progress_.norm;
     queue_.run([&] { step(Step::gmres_next); });
 
-    const bool narrow = state_.scalar == Scalar::f32 || state_.scalar == Scalar::c64;
     LeastSquares problem(m, progress_.norm,
-                         narrow ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon());
+                         narrow_ ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon());
     double norm = progress_.norm;
     bool finite = true, goes_on = true;
-    for (int64_t j = 0; j < m && issued_ < settings_.max_iterations && goes_on;) {
-      const int64_t count = std::min(batch(), m - j);
+    for (int64_t j = 0; j < m && issued_ < settings_.max_iterations && goes_on && !failure_;) {
+      int64_t count = std::min(batch(), m - j);
       for (int64_t k = j; k < j + count; ++k) {
-        if (args_.external) precondition(basis(k), args_.z);
+        if (args_.external && !precondition(basis(k), args_.z)) {
+          count = k - j;
+          break;
+        }
         queue_.run([&] {
           product(args_.z != nullptr ? args_.z : basis(k), basis(k + 1));
           args_.columns = k + 1;
@@ -114,6 +130,7 @@ End Solver::gmres() {
           if (k + 1 < m) step(Step::gmres_next);
         });
       }
+      if (count == 0) break;
       const int64_t at = j * workspace_.hessenberg_stride;
       queue_.run([&] {
         queue_.copy(&columns[static_cast<size_t>(at)], hessenberg + at,
@@ -125,17 +142,23 @@ End Solver::gmres() {
         finite = std::isfinite(next);
         norm = next;
         history_.push_back(norm);
-        converged_ = norm <= bound_;
+        converged_ = norm <= aim_;
         goes_on = !converged_ && finite && !problem.singular();
       }
     }
     progress_.norm = norm;
-    if (!finite)
+    if (!finite || problem.count() == 0) {
+      true_norm_ = saved_norm;
+      if (finite) return *failure_;
       return {KKC_STATUS_BREAKDOWN,
-              cat("gmres broke down after ", issued_, " iterations: the residual has norm ", norm)};
+              cat("gmres broke down after ", issued_, " iterations: the residual has norm ", told(norm))};
+    }
+    if (!goes_on) failure_.reset();  // it came behind the end
 
     const std::vector<Number> y = problem.solve();
+    saved = basis(problem.count());
     queue_.run([&] {
+      copy(vector(args_.x[0]), vector(saved));
       queue_.copy(args_.correction, y.data(), y.size() * sizeof(Number));
       args_.columns = problem.count();
       step(Step::gmres_combine);
@@ -143,15 +166,23 @@ End Solver::gmres() {
     if (args_.external) {
       void* const sum = args_.z;
       args_.z = basis(0);
-      precondition(sum, args_.z);
-      queue_.run([&] { step(Step::add); });
+      // Also after a failure, so that x is as good as it got.
+      if (precondition(sum, args_.z)) queue_.run([&] { step(Step::add); });
       args_.z = sum;
     }
-    if (problem.singular() && !converged_)
-      return {KKC_STATUS_BREAKDOWN, cat("gmres broke down after ", issued_,
-                                        " iterations: A maps a combination of the basis to zero, so it is "
-                                        "singular; the residual has norm ",
-                                        norm)};
+    if (!failure_ && (!problem.singular() || converged_)) continue;
+    residual(basis(0));
+    true_norm_ = norm_of(context_, vector(basis(0)), workspace_.norm);
+    history_.back() = *true_norm_;
+    if (*true_norm_ <= bound_) return end;
+    end = failure_ ? *failure_
+                   : End{KKC_STATUS_BREAKDOWN,
+                         cat("gmres broke down after ", issued_,
+                             " iterations: A maps a combination of the basis to zero, so it is singular; the residual "
+                             "has norm ",
+                             told(*true_norm_))};
+    keep_the_better();
+    return end;
   }
 }
 

@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t rounded(size_t bytes) { return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment; }
 
-/// A recurrence's residual drifts from b - A x by rounding; that much above the bound still counts as converged.
-constexpr double drift = 1.1;
+/// A recurrence's residual drifts from b - A x by rounding: after a start anew it must come to that part of the bound.
+constexpr double aim_again = 0.5;
 /// A start anew that leaves more than this of the residual before would go on for ever.
 constexpr double least_progress = 0.5;
 /// Squares of norms beyond these leave the range of double.
@@ -52,7 +52,8 @@ Workspace::Workspace(const State& state, void* base) {
     args.r = args.basis;
     args.z = vector();
   } else {
-    history = static_cast<double*>(take((static_cast<size_t>(s.max_iterations) + 1) * sizeof(double)));
+    history = static_cast<double*>(
+        take(static_cast<size_t>(std::min(s.max_iterations + 1, history_capacity)) * sizeof(double)));
     args.r = vector();
     args.p = vector();
     if (s.method == Method::cg) {
@@ -71,6 +72,7 @@ Solver::Solver(Plan& plan, State& state, const Matrix& A, const View& b, View& x
       settings_(state.settings),
       context_(plan.context()),
       queue_(plan.context().queue()),
+      narrow_(state.scalar == Scalar::f32 || state.scalar == Scalar::c64),
       A_(A),
       b_(b.ref()),
       x_(x.ref()),
@@ -84,12 +86,10 @@ Solver::Solver(Plan& plan, State& state, const Matrix& A, const View& b, View& x
     args_.direction = args_.p;
     args_.half = args_.r;
   }
-  dispatch_scalar(AllScalars{}, state.scalar, [&](auto type) {
-    using T = typename decltype(type)::type;
-    *reinterpret_cast<T*>(one_) = T(1);
-    *reinterpret_cast<T*>(minus_one_) = T(-1);
-    *reinterpret_cast<T*>(zero_) = T(0);
-  });
+  store(state.scalar, 1, one_);
+  store(state.scalar, 1, A_factor_);
+  store(state.scalar, -1, minus_A_factor_);
+  store(state.scalar, 0, zero_);
 }
 
 DenseRef Solver::vector(const void* data, int64_t stride) const {
@@ -121,14 +121,23 @@ void Solver::product(const void* x, void* y, const void* alpha, const void* beta
 void Solver::residual(void* r) {
   queue_.run([&] {
     copy(b_, vector(r));
-    if (!x_is_zero_) product(args_.x[0], r, minus_one_, one_);
+    if (b_scale_ != 1) scale(vector(r), b_scale_);
+    if (!x_is_zero_) product(args_.x[0], r, minus_A_factor_, one_);
   });
   x_is_zero_ = false;
 }
 
 void Solver::step(Step step) { state_.implementation->run(queue_, context_.scratch(), step, args_); }
 
-void Solver::precondition(void* r, void* z) { state_.preconditioner->apply(r, z); }
+bool Solver::precondition(void* r, void* z) {
+  try {
+    state_.preconditioner->apply(r, z);
+    return true;
+  } catch (const Error& error) {
+    failure_ = End{error.status(), error.what()};
+    return false;
+  }
+}
 
 void Solver::look() {
   queue_.run([&] { queue_.copy(&progress_, args_.progress, sizeof progress_); });
@@ -136,17 +145,31 @@ void Solver::look() {
 
 void Solver::tell() {
   progress_ = {};
-  progress_.threshold = bound_;
+  progress_.threshold = aim_;
   progress_.history = workspace_.history;
   progress_.iteration = issued_;
   queue_.run([&] { queue_.copy(args_.progress, &progress_, sizeof progress_); });
 }
 
-void Solver::check_values(const Matrix& A, const char* argument) {
+void Solver::take_history(int64_t end) {
+  for (auto first = static_cast<int64_t>(history_.size()); first < end;) {
+    const int64_t at = first % history_capacity, count = std::min(end - first, history_capacity - at);
+    history_.resize(static_cast<size_t>(first + count));
+    queue_.run([&] {
+      queue_.copy(&history_[static_cast<size_t>(first)], workspace_.history + at,
+                  static_cast<size_t>(count) * sizeof(double));
+      queue_.synchronize();
+    });
+    first += count;
+  }
+}
+
+double Solver::check_values(const Matrix& A, const char* argument) {
   DenseRef values = vector(A.ref().values);
   values.extents[0] = A.ref().nnz;
-  if (values.extents[0] > 0 && !std::isfinite(norm_of(context_, values, workspace_.norm)))
-    refuse_not_finite(A, argument);
+  const double norm = values.extents[0] > 0 ? norm_of(context_, values, workspace_.norm) : 0;
+  if (!std::isfinite(norm)) refuse_not_finite(A, argument);
+  return norm;
 }
 
 void Solver::check_numbers() {
@@ -154,9 +177,9 @@ void Solver::check_numbers() {
   if (!std::isfinite(norm_b_)) refuse_not_finite(queue_, b_, "b");
   require(norm_b_ == 0 || (norm_b_ >= least_norm && norm_b_ <= most_norm), KKC_STATUS_INVALID_ARGUMENT, "b has norm ",
           norm_b_, ", expected 0 or ", least_norm, " to ", most_norm, ": scale the system");
-  if (!settings_.from_zero && !std::isfinite(norm_of(context_, x_, workspace_.norm)))
-    refuse_not_finite(queue_, x_, "x");
-  check_values(A_, "A");
+  if (!settings_.from_zero) norm_x_ = norm_of(context_, x_, workspace_.norm);
+  if (!std::isfinite(norm_x_)) refuse_not_finite(queue_, x_, "x");
+  norm_A_ = check_values(A_, "A");
   bound_ = settings_.relative ? settings_.tolerance * norm_b_ : settings_.tolerance;
 }
 
@@ -170,7 +193,9 @@ void Solver::invert_diagonal(const Matrix& A, const char* argument, const char* 
   });
   args_.inverse = kept;
   look();
-  if (!std::isfinite(progress_.norm)) refuse_diagonal(A, argument, what);
+  // Numbers may be finite where their squares are not.
+  if (!std::isfinite(progress_.norm) && !std::isfinite(norm_of(context_, vector(inverse), workspace_.norm)))
+    refuse_diagonal(A, argument, what);
 }
 
 End Solver::run() {
@@ -201,31 +226,44 @@ End Solver::run() {
     else if (state_.own_x)
       copy(x_, vector(args_.x[0]));
   });
+  choose_scales();
+  failure_.reset();
+  aim_ = bound_;
   End end;
   if (trivial)
     history_ = {0};
   else
     end = settings_.method == Method::cg ? cg() : settings_.method == Method::bicgstab ? bicgstab() : gmres();
-  finish();
+  finish(end);
   return end;
 }
 
-void Solver::finish() {
+void Solver::finish(End& end) {
+  if (progress_.best_at == 1) queue_.run([&] { copy(vector(args_.x[1]), vector(args_.x[0])); });
+  if (workspace_.history != nullptr) take_history(issued_ + 1);
+  scale_back(end);
+  if (true_norm_ && !std::isfinite(*true_norm_)) {
+    // No x of these numbers is as good as none.
+    queue_.run([&] { fill_zero(vector(args_.x[0])); });
+    true_norm_ = norm_b_;
+  }
+  queue_.run([&] {
+    if (state_.own_x) copy(vector(args_.x[0]), x_);
+    queue_.synchronize();
+  });
   Result& result = state_.result;
   result.iterations = issued_;
   result.restarts = restarts_;
   result.bound = bound_;
-  queue_.run([&] {
-    if (progress_.best_at == 1) copy(vector(args_.x[1]), vector(args_.x[0]));
-    if (state_.own_x) copy(vector(args_.x[0]), x_);
-    if (workspace_.history != nullptr && history_.empty()) {
-      history_.resize(static_cast<size_t>(issued_) + 1);
-      queue_.copy(history_.data(), workspace_.history, history_.size() * sizeof(double));
-    }
-    queue_.synchronize();
-  });
   result.residual = true_norm_.value_or(history_.back());
   result.history = std::move(history_);
+}
+
+int64_t Solver::batch() {
+  const int64_t count = std::min({settings_.check_every, settings_.max_iterations - issued_, history_capacity / 2});
+  if (workspace_.history != nullptr && issued_ + count - static_cast<int64_t>(history_.size()) >= history_capacity)
+    take_history(issued_);
+  return count;
 }
 
 bool Solver::ends_at_start(End& end) {
@@ -233,22 +271,31 @@ bool Solver::ends_at_start(End& end) {
   const bool again = started_;
   if (again) ++restarts_;
   started_ = true;
-  if (norm <= bound_ || (converged_ && norm <= drift * bound_)) return true;
+  if (norm <= bound_) return true;
   if (!std::isfinite(norm)) {
-    end = {KKC_STATUS_BREAKDOWN, cat("the residual b - A x has norm ", norm, " after ", issued_, " iterations of ",
-                                     name(settings_.method), ": the numbers leave the range of the element type")};
+    true_norm_ = norm_of(context_, vector(args_.r), workspace_.norm);
+    end = {KKC_STATUS_BREAKDOWN,
+           cat("the residual b - A x has norm ", told(*true_norm_), " after ", issued_, " iterations of ",
+               name(settings_.method), ": ", narrow_ ? "its numbers" : "the squares of its numbers",
+               " leave the range of ", kkc::name(state_.scalar))};
+    return true;
+  }
+  if (failure_) {
+    end = *failure_;
     return true;
   }
   if (converged_ && norm > least_progress * last_start_) {
-    end = {KKC_STATUS_NO_CONVERGENCE, cat("no convergence: ", name(settings_.method), " stagnates after ", issued_,
-                                          " iterations, where ||b - A x|| is ", norm, ", expected at most ", bound_,
-                                          ": ", kkc::name(state_.scalar), " does not resolve less for this system")};
+    end = {KKC_STATUS_NO_CONVERGENCE,
+           cat("no convergence: ", name(settings_.method), " stagnates after ", issued_,
+               " iterations, where ||b - A x|| is ", told(norm), ", expected at most ", told(bound_), ": ",
+               kkc::name(state_.scalar), " does not resolve less for this system")};
     return true;
   }
   if (issued_ >= settings_.max_iterations) {
     end = slow();
     return true;
   }
+  if (converged_) aim_ = aim_again * bound_;
   if (converged_ || !again) last_start_ = norm;
   converged_ = false;
   return false;
@@ -257,10 +304,13 @@ bool Solver::ends_at_start(End& end) {
 bool Solver::ends_after(End& end) {
   issued_ = progress_.iteration;
   converged_ = progress_.phase == Phase::converged;
-  if (converged_) return false;
+  if (converged_) {
+    failure_.reset();  // it came behind the end
+    return false;
+  }
   measure();
   if (*true_norm_ <= bound_) return true;
-  end = progress_.phase == Phase::broken ? broken() : slow();
+  end = failure_ ? *failure_ : progress_.phase == Phase::broken ? broken() : slow();
   return true;
 }
 
@@ -274,7 +324,8 @@ void Solver::measure() {
 End Solver::slow() const {
   return {KKC_STATUS_NO_CONVERGENCE,
           cat("no convergence: after ", issued_, " iterations of ", name(settings_.method), " the residual has norm ",
-              true_norm_.value_or(progress_.norm), ", expected at most ", bound_, " (tolerance ", settings_.tolerance,
+              told(true_norm_.value_or(progress_.norm)), ", expected at most ", told(bound_), " (tolerance ",
+              settings_.tolerance,
               settings_.relative ? cat(" relative to ||b|| = ", norm_b_) : std::string(", absolute"), ")")};
 }
 
@@ -289,14 +340,14 @@ End Solver::broken() const {
                 ", expected a number above 0: the preconditioner is not Hermitian positive definite");
       break;
     case Breakdown::shadow:
-      why = cat("r0^H A M^-1 p has modulus ", progress_.value, ", by which the step cannot be divided");
+      why = cat("r0^H A M^-1 p is of size ", progress_.value, ", by which the step cannot be divided");
       break;
     case Breakdown::shadow_residual:
-      why = cat("r0^H r has modulus ", progress_.value, ", so that no new direction is found");
+      why = cat("r0^H r is of size ", progress_.value, ", so that no new direction is found");
       break;
     case Breakdown::stabilizer: why = "A M^-1 s is zero or orthogonal to s, so that omega is 0"; break;
     case Breakdown::not_finite:
-    case Breakdown::none: why = cat("the residual has norm ", progress_.value); break;
+    case Breakdown::none: why = cat("the residual has norm ", told(progress_.value)); break;
   }
   return {KKC_STATUS_BREAKDOWN, cat(name(settings_.method), " broke down after ", issued_, " iterations: ", why)};
 }
@@ -305,12 +356,12 @@ End Solver::cg() {
   End end;
   for (;;) {
     residual(args_.r);
-    if (args_.external) precondition(args_.r, args_.z);
+    if (args_.external) precondition(args_.r, args_.z);  // whether that failed is asked where x is no solution
     tell();
     queue_.run([&] { step(Step::cg_start); });
     look();
     if (ends_at_start(end)) return end;
-    while (progress_.phase == Phase::running && issued_ < settings_.max_iterations) {
+    while (progress_.phase == Phase::running && issued_ < settings_.max_iterations && !failure_) {
       const int64_t count = batch();
       for (int64_t k = 0; k < count; ++k) {
         queue_.run([&] {
@@ -318,7 +369,7 @@ End Solver::cg() {
           step(Step::cg_curvature);
           step(Step::cg_update);
         });
-        if (args_.external) precondition(args_.r, args_.z);
+        if (args_.external && !precondition(args_.r, args_.z)) break;
         queue_.run([&] {
           if (args_.external) step(Step::cg_product);
           step(Step::cg_direction);
@@ -339,16 +390,16 @@ End Solver::bicgstab() {
     queue_.run([&] { step(Step::bicgstab_start); });
     look();
     if (ends_at_start(end)) return end;
-    while (progress_.phase == Phase::running && issued_ < settings_.max_iterations) {
+    while (progress_.phase == Phase::running && issued_ < settings_.max_iterations && !failure_) {
       const int64_t count = batch();
       for (int64_t k = 0; k < count; ++k) {
-        if (args_.external) precondition(args_.p, args_.direction);
+        if (args_.external && !precondition(args_.p, args_.direction)) break;
         queue_.run([&] {
           product(args_.direction, args_.v);
           step(Step::bicgstab_alpha);
           step(Step::bicgstab_half);
         });
-        if (args_.external) precondition(args_.r, args_.half);
+        if (args_.external && !precondition(args_.r, args_.half)) break;
         queue_.run([&] {
           product(args_.half, args_.t);
           step(Step::bicgstab_omega);

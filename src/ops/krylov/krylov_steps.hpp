@@ -34,10 +34,18 @@ constexpr Number negative(const Number& a) { return {-a.re, -a.im}; }
 constexpr Number product(const Number& a, const Number& b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
-constexpr double squared(const Number& a) { return a.re * a.re + a.im * a.im; }
+/// The larger part: 0, infinite or NaN where the number is.
+constexpr double size(const Number& a) {
+  const double re = a.re < 0 ? -a.re : a.re, im = a.im < 0 ? -a.im : a.im;
+  return re >= im || re != re ? re : im;
+}
 constexpr Number quotient(const Number& a, const Number& b) {
-  const double d = squared(b);
-  return {(a.re * b.re + a.im * b.im) / d, (a.im * b.re - a.re * b.im) / d};
+  const double d = b.re * b.re + b.im * b.im;
+  if (d > 1e-280 && d < 1e280) return {(a.re * b.re + a.im * b.im) / d, (a.im * b.re - a.re * b.im) / d};
+  // The square leaves the range: divided by the larger part first.
+  const double large = size(b), x = b.re / large, y = b.im / large, e = x * x + y * y;
+  const Number by{a.re / large / e, a.im / large / e};
+  return {by.re * x + by.im * y, by.im * x - by.re * y};
 }
 constexpr Number number(const Sum& sum) { return {sum.re, sum.im}; }
 constexpr bool finite(double a) { return a - a == 0; }
@@ -66,7 +74,7 @@ struct Running {
   /// A norm of the start or after an iteration.
   constexpr void judge(double norm) const {
     s->norm = norm;
-    s->history[s->iteration] = norm;
+    s->history[s->iteration & (history_capacity - 1)] = norm;
     if (norm <= s->threshold)
       s->phase = Phase::converged;
     else if (!finite(norm))
@@ -225,11 +233,11 @@ struct BicgstabAlpha : Running {
   constexpr const T* left(int) const { return shadow; }
   constexpr const T* right(int) const { return v; }
   template <class Sqrt>
-  constexpr void finish(const Sums<1>& sum, Sqrt sqrt) const {
+  constexpr void finish(const Sums<1>& sum, Sqrt) const {
     const Number bottom = number(sum.of[0]);
     s->alpha = quotient(s->rho, bottom);
-    const double size = squared(s->alpha);
-    if (!(size > 0) || !finite(size)) end(Breakdown::shadow, sqrt(squared(bottom)));
+    const double alpha = size(s->alpha);
+    if (!(alpha > 0) || !finite(alpha)) end(Breakdown::shadow, size(bottom));
   }
 };
 
@@ -308,11 +316,11 @@ struct BicgstabUpdate : Running {
     const Number rho = number(sum.of[1]);
     s->beta = product(quotient(rho, s->rho), quotient(s->alpha, s->omega));
     s->rho = rho;
-    const double size = squared(s->beta);
-    if (squared(s->omega) == 0)
+    const double beta = size(s->beta);
+    if (size(s->omega) == 0)
       end(Breakdown::stabilizer, 0);
-    else if (!(size > 0) || !finite(size))
-      end(Breakdown::shadow_residual, sqrt(squared(rho)));
+    else if (!(beta > 0) || !finite(beta))
+      end(Breakdown::shadow_residual, size(rho));
   }
 };
 
