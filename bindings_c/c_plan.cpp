@@ -48,8 +48,8 @@ kkc_status_t kkc_plan_info_copy(kkc_plan_t* plan, size_t capacity, char* buffer,
   return guard(
       [&] {
         const std::string text = as<Plan>(plan, "plan")->describe();
-        require(buffer != nullptr || capacity == 0, KKC_STATUS_NULL_POINTER, "buffer is NULL, expected room for ",
-                capacity, " bytes");
+        require(buffer != nullptr || capacity == 0, KKC_STATUS_NULL_POINTER,
+                "buffer is NULL, expected a place for the text, or capacity 0 for its length alone");
         if (capacity > 0) {
           const size_t kept = std::min(text.size(), capacity - 1);
           std::memcpy(buffer, text.data(), kept);

@@ -11,9 +11,10 @@ kkc_status_t kkc_spadd_plan(kkc_context_t* ctx, kkc_op_t op_A, const kkc_matrix_
                             kkc_plan_t** plan) {
   return guard(
       [&] {
-        give(spadd::plan(as<Context>(ctx, "ctx"), valid_op(op_A), *as<Matrix>(A, "A"), valid_op(op_B),
-                         *as<Matrix>(B, "B"), valid_index_pair(index_pair_C), *options_or_none(options)),
-             plan);
+        give(
+            spadd::plan(as<Context>(ctx, "ctx"), valid_op(op_A, "op_A"), *as<Matrix>(A, "A"), valid_op(op_B, "op_B"),
+                        *as<Matrix>(B, "B"), valid_index_pair(index_pair_C, "index_pair_C"), *options_or_none(options)),
+            plan);
       },
       out(plan, "plan"));
 }

@@ -12,8 +12,9 @@ kkc_status_t kkc_spgemm_plan(kkc_context_t* ctx, kkc_op_t op_A, const kkc_matrix
   return guard(
       [&] {
         const auto masked = mask == nullptr ? nullptr : as<Matrix>(mask, "mask");
-        give(spgemm::plan(as<Context>(ctx, "ctx"), valid_op(op_A), *as<Matrix>(A, "A"), valid_op(op_B),
-                          *as<Matrix>(B, "B"), masked.get(), valid_index_pair(index_pair_C), *options_or_none(options)),
+        give(spgemm::plan(as<Context>(ctx, "ctx"), valid_op(op_A, "op_A"), *as<Matrix>(A, "A"), valid_op(op_B, "op_B"),
+                          *as<Matrix>(B, "B"), masked.get(), valid_index_pair(index_pair_C, "index_pair_C"),
+                          *options_or_none(options)),
              plan);
       },
       out(plan, "plan"));

@@ -11,7 +11,7 @@ kkc_status_t kkc_spgemm_jacobi_plan(kkc_context_t* ctx, const kkc_matrix_t* A, c
   return guard(
       [&] {
         give(spgemm_jacobi::plan(as<Context>(ctx, "ctx"), *as<Matrix>(A, "A"), *as<Matrix>(B, "B"),
-                                 valid_index_pair(index_pair_C), *options_or_none(options)),
+                                 valid_index_pair(index_pair_C, "index_pair_C"), *options_or_none(options)),
              plan);
       },
       out(plan, "plan"));

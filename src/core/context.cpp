@@ -117,8 +117,8 @@ Device valid_device(int32_t device, const char* argument) {
   return static_cast<Device>(device);
 }
 
-Op valid_op(int32_t op) {
-  require(op >= KKC_OP_NONE && op <= KKC_OP_HERMITIAN, KKC_STATUS_INVALID_ARGUMENT, "op is ", op,
+Op valid_op(int32_t op, const char* argument) {
+  require(op >= KKC_OP_NONE && op <= KKC_OP_HERMITIAN, KKC_STATUS_INVALID_ARGUMENT, argument, " is ", op,
           ", expected KKC_OP_NONE (1), _TRANSPOSE (2), _CONJUGATE (3) or _HERMITIAN (4)");
   return static_cast<Op>(op);
 }

@@ -53,7 +53,8 @@ std::string tuning_to_json(const Context& context);
 void tuning_from_json(Context& context, const char* json);
 
 Device valid_device(int32_t device, const char* argument);
-Op valid_op(int32_t op);
+/// `argument`: its name in the sentence, for functions that take several.
+Op valid_op(int32_t op, const char* argument = "op");
 Uplo valid_uplo(int32_t uplo);
 Diag valid_diag(int32_t diag);
 

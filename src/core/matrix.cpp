@@ -69,8 +69,8 @@ std::unique_ptr<char[]> fetch(Queue& queue, const void* source, size_t bytes) {
 
 }  // namespace
 
-IndexPair valid_index_pair(int32_t pair) {
-  require(pair >= KKC_INDEX_32_32 && pair <= KKC_INDEX_64_64, KKC_STATUS_INVALID_ARGUMENT, "index_pair is ", pair,
+IndexPair valid_index_pair(int32_t pair, const char* argument) {
+  require(pair >= KKC_INDEX_32_32 && pair <= KKC_INDEX_64_64, KKC_STATUS_INVALID_ARGUMENT, argument, " is ", pair,
           ", expected KKC_INDEX_32_32 (1), _32_64 (2) or _64_64 (3)");
   return static_cast<IndexPair>(pair);
 }

@@ -69,7 +69,7 @@ void require_on_device(const Matrix& A, const Queue& queue, const char* argument
 /// Sizes, base and types as a caller gives them.
 CsrRef valid_csr(int64_t rows, int64_t cols, int64_t nnz, int32_t index_pair, int32_t scalar, int32_t base,
                  const void* offsets, const void* indices, const void* values);
-IndexPair valid_index_pair(int32_t pair);
+IndexPair valid_index_pair(int32_t pair, const char* argument = "index_pair");
 Scalar valid_matrix_scalar(int32_t scalar);
 
 constexpr size_t offsets_bytes(const CsrRef& A) { return static_cast<size_t>(A.rows + 1) * offset_size(A.pair); }

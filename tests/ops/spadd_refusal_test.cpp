@@ -55,12 +55,15 @@ TEST_CASE("spadd: plans refuse operands that do not fit", "[spadd]") {
     CHECK(contains(kkc_last_error(), "op(B) is 4 x 5, expected the shape of op(A), 5 x 4"));
     CHECK(f.plan_with(t, f.A, t, f.B) == KKC_STATUS_SUCCESS);
     CHECK(f.plan_with(0, f.A, n, f.B) == KKC_STATUS_INVALID_ARGUMENT);
+    CHECK(contains(kkc_last_error(), "op_A is 0"));
     CHECK(f.plan_with(n, f.A, 5, f.B) == KKC_STATUS_INVALID_ARGUMENT);
+    CHECK(contains(kkc_last_error(), "op_B is 5"));
     CHECK(f.plan_with(n, nullptr, n, f.B) == KKC_STATUS_NULL_POINTER);
     CHECK(f.plan_with(n, f.A, n, nullptr) == KKC_STATUS_NULL_POINTER);
     CHECK(kkc_spadd_plan(f.ctx, n, f.A, n, f.B, KKC_INDEX_32_32, nullptr, nullptr) == KKC_STATUS_NULL_POINTER);
     Plan none;
     CHECK(kkc_spadd_plan(f.ctx, n, f.A, n, f.B, 9, nullptr, none.out()) == KKC_STATUS_INVALID_ARGUMENT);
+    CHECK(contains(kkc_last_error(), "index_pair_C is 9"));
 
     CHECK(f.plan_with(n, f.A, n, f.B, R"({"colour": 1})") == KKC_STATUS_UNKNOWN_OPTION);
     CHECK(contains(kkc_last_error(), "rows"));

@@ -374,6 +374,8 @@ TEST_CASE("spgemm_jacobi: bad operands are refused with a sentence", "[spgemm_ja
     CHECK(plan_of(good, flat) == KKC_STATUS_SIZE_MISMATCH);
     CHECK(plan_of(good, single) == KKC_STATUS_TYPE_MISMATCH);
     CHECK(plan_of(good, good, "{}", KKC_INDEX_64_64) == KKC_STATUS_TYPE_MISMATCH);
+    CHECK(plan_of(good, good, "{}", 9) == KKC_STATUS_INVALID_ARGUMENT);
+    CHECK_THAT(kkc_last_error(), ContainsSubstring("index_pair_C is 9"));
     CHECK(plan_of(good, good, R"({"omega": 1})") == KKC_STATUS_UNKNOWN_OPTION);
     CHECK(plan_of(good, good, R"({"product": "fastest"})") == KKC_STATUS_UNKNOWN_OPTION);
     CHECK_THAT(kkc_last_error(), ContainsSubstring("\"product\" is \"fastest\", expected one of "));

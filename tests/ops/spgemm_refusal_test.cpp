@@ -36,6 +36,12 @@ TEST_CASE("spgemm: operands that do not fit are refused with a sentence", "[spge
   CHECK_THAT(kkc_last_error(), ContainsSubstring("the columns of op_A(A)"));
   CHECK(kkc_spgemm_plan(o.ctx, 9, o.A, KKC_OP_NONE, o.B, nullptr, KKC_INDEX_32_32, nullptr, o.plan.out()) ==
         KKC_STATUS_INVALID_ARGUMENT);
+  CHECK_THAT(kkc_last_error(), ContainsSubstring("op_A is 9"));
+  CHECK(kkc_spgemm_plan(o.ctx, KKC_OP_NONE, o.A, 0, o.B, nullptr, KKC_INDEX_32_32, nullptr, o.plan.out()) ==
+        KKC_STATUS_INVALID_ARGUMENT);
+  CHECK_THAT(kkc_last_error(), ContainsSubstring("op_B is 0"));
+  CHECK(o.make("", 9) == KKC_STATUS_INVALID_ARGUMENT);
+  CHECK_THAT(kkc_last_error(), ContainsSubstring("index_pair_C is 9"));
   CHECK(kkc_spgemm_plan(o.ctx, KKC_OP_NONE, nullptr, KKC_OP_NONE, o.B, nullptr, KKC_INDEX_32_32, nullptr,
                         o.plan.out()) == KKC_STATUS_NULL_POINTER);
   CHECK(o.make("", KKC_INDEX_64_64) == KKC_STATUS_TYPE_MISMATCH);

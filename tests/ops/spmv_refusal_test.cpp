@@ -257,6 +257,10 @@ TEST_CASE("spmv: plans say what they decided", "[spmv]") {
     ok(kkc_plan_info_copy(f.plan, sizeof cut, cut, &length));
     CHECK(std::string(cut) == info.substr(0, 7));
     CHECK(length == info.size());
+    ok(kkc_plan_info_copy(f.plan, 0, nullptr, &length));
+    CHECK(length == info.size());
+    CHECK(kkc_plan_info_copy(f.plan, SIZE_MAX, nullptr, &length) == KKC_STATUS_NULL_POINTER);
+    CHECK_THAT(kkc_last_error(), ContainsSubstring("buffer is NULL") && ContainsSubstring("or capacity 0"));
     int64_t where = 5, count = 5;
     CHECK(kkc_plan_check(f.plan, &where, &count) == KKC_STATUS_SUCCESS);
     CHECK(where == -1);
