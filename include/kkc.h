@@ -366,7 +366,8 @@ KKC_API kkc_status_t kkc_norm2(kkc_context_t *ctx, const kkc_view_t *x, kkc_view
 
 /* Options that every plan takes: "implementation" = a name (kkc_implementation_name), "tuning" = auto|measure,
  * "deterministic" = 0|1, "values" = any|kept, "scalars" = host|device, "checked" = 0|1 (execute compares the
- * pattern's fingerprint: blocks on GPUs), "max_workspace" = bytes. */
+ * patterns of its matrices, C's too, with the planned ones and refuses another with KKC_STATUS_PATTERN_CHANGED: blocks
+ * on GPUs), "max_workspace" = bytes. */
 
 /* Whether `operation` ("spmv", ...) has kernels for these types on the device. Refused: unknown operation (with the
  * list). A device that is not there gives 0. */
@@ -480,9 +481,9 @@ KKC_API kkc_status_t kkc_transpose_plan(kkc_context_t *ctx, kkc_op_t op, const k
                                         kkc_index_pair_t index_pair, const kkc_options_t *options, kkc_plan_t **plan);
 
 /* C's values for any A of the planned pattern and types; C is of the planned output's sizes and types
- * (kkc_plan_create_output, kkc_plan_output_pattern), its pattern is not read. Nothing to do for KKC_TYPE_NONE. On GPUs
- * c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from the plan; values of A and
- * C that overlap. Never allocates; on a GPU only enqueues. Since 0.1.0. */
+ * (kkc_plan_create_output, kkc_plan_output_pattern), its pattern is not read but for "checked". No values to make for
+ * KKC_TYPE_NONE. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from
+ * the plan; values of A and C that overlap. Never allocates; on a GPU only enqueues, but for "checked". Since 0.1.0. */
 KKC_API kkc_status_t kkc_transpose_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *C);
 /* C = A with every row sorted by column, stable. Option "duplicates" = keep|add (default keep): add makes one entry of
  * those of one place, their sum in A's order; C's rows then ascend strictly. The plan finds C's pattern and where its
@@ -576,13 +577,14 @@ KKC_API kkc_status_t kkc_spgemm_jacobi_plan(kkc_context_t *ctx, const kkc_matrix
                                             kkc_index_pair_t index_pair_C, const kkc_options_t *options,
                                             kkc_plan_t **plan);
 
-/* Executes for any A and B of the planned patterns and types; C has the planned pattern, which is not read, and its
- * values are not read either. omega is of the element type (host memory, device memory under scalars = device). dinv:
- * the diagonal of D^-1 as a vector of A's element type (rank 1, any stride, in memory that the device reads), or NULL:
- * from A's diagonal. A zero diagonal is then KKC_STATUS_ZERO_PIVOT with its row: from this call on hosts, from
- * kkc_plan_check on GPUs (the first row, and how many); where C has no entries nothing is read. C's values overlap
- * neither A's nor B's. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs
- * from the plan. Never allocates; blocks on hosts, on a GPU only enqueues. Since 0.1.0. */
+/* Executes for any A and B of the planned patterns and types; C has the planned pattern, which is not read but for
+ * "checked", and its values are not read either. omega is of the element type (host memory, device memory under scalars
+ * = device). dinv: the diagonal of D^-1 as a vector of A's element type (rank 1, any stride, in memory that the device
+ * reads), or NULL: from A's diagonal. A zero diagonal is then KKC_STATUS_ZERO_PIVOT with its row: from this call on
+ * hosts, from kkc_plan_check on GPUs (the first row, and how many); where C has no entries no values are read. C's
+ * values overlap neither A's nor B's. On GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything
+ * that differs from the plan. Never allocates; blocks on hosts, on a GPU only enqueues, but for "checked". Since
+ * 0.1.0. */
 KKC_API kkc_status_t kkc_spgemm_jacobi_execute(kkc_plan_t *plan, const void *omega, const kkc_view_t *dinv,
                                                const kkc_matrix_t *A, const kkc_matrix_t *B, kkc_matrix_t *C);
 
@@ -597,9 +599,10 @@ KKC_API kkc_status_t kkc_spadd_plan(kkc_context_t *ctx, kkc_op_t op_A, const kkc
                                     const kkc_matrix_t *B, kkc_index_pair_t index_pair_C, const kkc_options_t *options,
                                     kkc_plan_t **plan);
 
-/* C's values for any A and B of the planned patterns and types; C has the planned pattern, which is not read. Its
- * values overlap neither A's nor B's. alpha, beta and refusals as for kkc_spgemm_execute; alpha = 0 never reads A's
- * values, beta = 0 never B's. The same bits run to run. Never allocates; on a GPU only enqueues. Since 0.1.0. */
+/* C's values for any A and B of the planned patterns and types; C has the planned pattern, which is not read but for
+ * "checked". Its values overlap neither A's nor B's. alpha, beta and refusals as for kkc_spgemm_execute; alpha = 0
+ * never reads A's values, beta = 0 never B's. The same bits run to run. Never allocates; on a GPU only enqueues, but
+ * for "checked". Since 0.1.0. */
 KKC_API kkc_status_t kkc_spadd_execute(kkc_plan_t *plan, const void *alpha, const kkc_matrix_t *A, const void *beta,
                                        const kkc_matrix_t *B, kkc_matrix_t *C);
 
@@ -650,12 +653,12 @@ KKC_API kkc_status_t kkc_sptrsv_set_values(kkc_plan_t *plan, const kkc_matrix_t 
 KKC_API kkc_status_t kkc_ilu_plan(kkc_context_t *ctx, const kkc_matrix_t *A, const kkc_options_t *options,
                                   kkc_plan_t **plan);
 
-/* LU's values for any A of the planned pattern and types; LU has the planned pattern, which is not read. A pivot that
- * is zero is KKC_STATUS_ZERO_PIVOT with its row (counted from 0); an entry of LU that is not finite (a NaN or an
- * infinity in A, or overflow) is KKC_STATUS_BREAKDOWN with its row: from this call on hosts, from kkc_plan_check on
- * GPUs (the first such row, and how many; the work always ends). LU's values do not overlap A's. On GPUs c64 and c128
- * arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from the plan. The same bits run to run.
- * Never allocates; blocks on hosts, on a GPU only enqueues. Since 0.1.0. */
+/* LU's values for any A of the planned pattern and types; LU has the planned pattern, which is not read but for
+ * "checked". A pivot that is zero is KKC_STATUS_ZERO_PIVOT with its row (counted from 0); an entry of LU that is not
+ * finite (a NaN or an infinity in A, or overflow) is KKC_STATUS_BREAKDOWN with its row: from this call on hosts, from
+ * kkc_plan_check on GPUs (the first such row, and how many; the work always ends). LU's values do not overlap A's. On
+ * GPUs c64 and c128 arrays lie at multiples of 8 and 16 bytes. Refused: anything that differs from the plan. The same
+ * bits run to run. Never allocates; blocks on hosts, on a GPU only enqueues, but for "checked". Since 0.1.0. */
 KKC_API kkc_status_t kkc_ilu_execute(kkc_plan_t *plan, const kkc_matrix_t *A, kkc_matrix_t *LU);
 
 /* Plans A ~ L L^H on the pattern of A's lower triangle, IC(0): A is symmetric (complex types: hermitian), and only its

@@ -68,6 +68,7 @@ void MapState::adopt(const Context& context, EntryMap&& map, Scalar scalar, Inde
 void MapState::gather(const Context& context, const void* values, const Matrix& C, const char* argument) const {
   Queue& queue = context.queue();
   require_planned_output(C, pattern_, queue, "C");
+  if (checked) require_planned_pattern(C, pattern_, queue, "C");
   if (pattern_.scalar == Scalar::none || pattern_.nnz == 0) return;
   const CsrRef& c = C.ref();
   require_alignment(c.values, c.scalar, queue, "C's values array");

@@ -31,6 +31,7 @@ class MapState : public PlanState {
   void gather(const Context& context, const void* values, const Matrix& C, const char* argument) const;
 
   bool conjugate = false;
+  bool checked = false;  // executes compare C's pattern
 
  private:
   friend void write_permutation(const Plan& plan, View& permutation);

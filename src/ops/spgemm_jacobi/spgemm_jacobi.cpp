@@ -138,6 +138,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, const Matrix& A, co
   state->A = PlannedMatrix(queue, A.ref(), parsed.checked);
   state->B = PlannedMatrix(queue, B.ref(), parsed.checked);
   state->device_scalars = parsed.device_scalars;
+  state->checked = parsed.checked;
   log(LogLevel::info, "spgemm_jacobi plan: ", state->implementation->name, " (", state->why, ")");
   return std::make_shared<Plan>(std::move(context), std::move(state), std::move(passed_over),
                                 std::chrono::duration<double>(Clock::now() - start).count());
@@ -168,6 +169,7 @@ void execute(Plan& plan, const void* omega, const View* dinv, const Matrix& A, c
   for (const Matrix* read : {&A, &B})
     require(!values_overlap(c, read->ref()), KKC_STATUS_INVALID_ARGUMENT, "C's values overlap those of ",
             read == &A ? "A" : "B", ", expected separate memory");
+  if (state.checked) require_planned_pattern(C, state.kernel->output(), queue, "C");
   if (c.nnz == 0) return;
   args.omega = {omega, state.device_scalars};
   args.A = A.ref();

@@ -24,7 +24,7 @@ class State final : public PlanState {
   std::string why;
   std::unique_ptr<Kernel> kernel;
   PlannedMatrix A, B;
-  bool device_scalars = false;
+  bool device_scalars = false, checked = false;
 };
 
 std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, const Matrix& A, const Matrix& B, IndexPair pair,

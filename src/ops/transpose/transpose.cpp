@@ -33,6 +33,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix
 
   auto state = std::make_unique<State>();
   state->chosen(made);
+  state->checked = parsed.checked;
   state->conjugate = conjugates(op);
   state->A = PlannedMatrix(queue, a, parsed.checked);
   state->adopt(*context, std::move(*made.kernel), a.scalar, pair, base);
