@@ -520,7 +520,8 @@ KKC_API kkc_status_t kkc_csr_to_coo(kkc_context_t *ctx, const kkc_matrix_t *A, k
 
 /* Plans of this section: permutation[k] = place, counted from 0, of the input's entry that becomes entry k of C. A view
  * of rank 1, stride 1, with nnz(C) elements, i64, or i32 where all fit. On a GPU only enqueues. Refused: plans that add
- * duplicates, other operations' plans. Since 0.1.0. */
+ * duplicates (duplicates = add, kkc_coo_to_csr_plan's default), also where there are none; other operations' plans.
+ * Since 0.1.0. */
 KKC_API kkc_status_t kkc_plan_output_permutation(const kkc_plan_t *plan, kkc_view_t *permutation);
 
 /* d_i = A(i, i) for i = 0..min(rows, cols) - 1: 0 where there is no such entry, the sum where there are several. d is a

@@ -135,6 +135,16 @@ TEST_CASE("coo_to_csr: refusals", "[coo_to_csr]") {
     CHECK(kkc_coo_to_csr_execute(plan, row.view, C) == KKC_STATUS_TYPE_MISMATCH);
     ok(kkc_coo_to_csr_execute(plan, values_view, C));
 
+    const Array<int64_t> places(ctx, std::vector<int64_t>(3, -1));
+    const View places_view = wrap(ctx, places.data(), {3});
+    CHECK(kkc_plan_output_permutation(plan, places_view) == KKC_STATUS_NOT_SUPPORTED);  // no duplicates, but might add
+    CHECK(says("duplicates = keep"));
+    Plan keeps;
+    ok(kkc_coo_to_csr_plan(ctx, 3, 4, 1, row.view, col.view, KKC_INDEX_32_32, KKC_TYPE_F64,
+                           Options(R"({"duplicates": "keep"})"), keeps.out()));
+    ok(kkc_plan_output_permutation(keeps, places_view));
+    CHECK((places.get() == std::vector<int64_t>{0, 1, 2}));
+
     Plan of_pattern;
     Matrix pattern;
     ok(kkc_coo_to_csr_plan(ctx, 3, 4, 1, row.view, col.view, KKC_INDEX_32_32, KKC_TYPE_NONE, nullptr,

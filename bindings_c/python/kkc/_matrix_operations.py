@@ -28,7 +28,8 @@ class ReorderPlan(Plan):
         return C
 
     def permutation(self, out: Any = None) -> Any:
-        """Place of the source's entry that becomes each entry of C, counted from 0."""
+        """Place of the source's entry that becomes each entry of C, counted from 0. Not of plans with duplicates =
+        "add", the default of coo_to_csr_plan."""
         if out is None:
             out = self.context.empty(self.output_nnz, "i64")
         call("kkc_plan_output_permutation", self, self.context.view(out, output=True))

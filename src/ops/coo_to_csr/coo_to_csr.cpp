@@ -43,6 +43,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, int64_t rows, int64
   auto state = std::make_unique<State>();
   state->chosen(made);
   state->checked = parsed.checked;
+  state->adds = add;
   state->scalar = sizes.scalar;
   state->entries = n;
   state->adopt(*context, std::move(*made.kernel), sizes.scalar, sizes.pair, base_C);

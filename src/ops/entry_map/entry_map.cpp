@@ -93,8 +93,10 @@ void write_permutation(const Plan& plan, View& permutation) {
          ", expected one of transpose, sort_rows or coo_to_csr");
   const Context& context = plan.context();
   Queue& queue = context.queue();
-  require(state->starts_ == nullptr, KKC_STATUS_NOT_SUPPORTED,
-          "plan adds up duplicates, so entries of its output come from several of the input's");
+  require(
+      !state->adds, KKC_STATUS_NOT_SUPPORTED,
+      "plan adds up duplicates, so entries of its output may come from several of the input's, expected one made with "
+      "duplicates = keep");
   require_usable(permutation, queue, "permutation");
   require_output(permutation, "permutation");
   const Scalar type = permutation.scalar();

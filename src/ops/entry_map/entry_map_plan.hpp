@@ -32,6 +32,7 @@ class MapState : public PlanState {
 
   bool conjugate = false;
   bool checked = false;  // executes compare C's pattern
+  bool adds = false;     // entries of one place become one
 
  private:
   friend void write_permutation(const Plan& plan, View& permutation);
@@ -43,7 +44,8 @@ class MapState : public PlanState {
   std::shared_ptr<const Buffer> positions_, starts_;
 };
 
-/// permutation[k] = place of the input's entry that becomes entry k of the output. Blocks on hosts, enqueues on GPUs.
+/// permutation[k] = place of the input's entry that becomes entry k of the output; refused for plans that add entries,
+/// whether or not these have any to add. Blocks on hosts, enqueues on GPUs.
 void write_permutation(const Plan& plan, View& permutation);
 
 /// Begins with a plan's call and makes the plan at its end.

@@ -24,6 +24,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, const Matrix& A, co
   auto state = std::make_unique<State>();
   state->chosen(made);
   state->checked = parsed.checked;
+  state->adds = add;
   state->A = PlannedMatrix(queue, a, parsed.checked);
   state->adopt(*context, std::move(*made.kernel), a.scalar, a.pair, base);
   return timer.finish(std::move(context), std::move(state), std::move(passed_over));
