@@ -594,8 +594,9 @@ KKC_API kkc_status_t kkc_spgemm_jacobi_execute(kkc_plan_t *plan, const void *ome
 /* Plans the sum for the patterns of A and B: of the same types, shapes that fit under op. Rows may be unsorted and hold
  * a column twice (such entries are added up). C's pattern is the union: rows sorted, each column once, no entry dropped
  * whatever its value; index_pair_C may be any. Further options: "rows" = detect|sorted|unsorted, what is known of A's
- * and B's rows: nothing, that they ascend strictly (else KKC_STATUS_NOT_SORTED with matrix and row), that they do not;
- * "base". Reads patterns only, and checks them. Blocks. Refused otherwise: as by kkc_spgemm_plan. Since 0.1.0. */
+ * and B's rows: nothing, that they ascend strictly (else KKC_STATUS_NOT_SORTED with matrix and row; no order of a
+ * transposed operand's rows matters to C, so that theirs is not looked at), that they do not; "base". Reads patterns
+ * only, and checks them. Blocks. Refused otherwise: as by kkc_spgemm_plan. Since 0.1.0. */
 KKC_API kkc_status_t kkc_spadd_plan(kkc_context_t *ctx, kkc_op_t op_A, const kkc_matrix_t *A, kkc_op_t op_B,
                                     const kkc_matrix_t *B, kkc_index_pair_t index_pair_C, const kkc_options_t *options,
                                     kkc_plan_t **plan);

@@ -112,6 +112,16 @@ TEST_CASE("spadd: rows stated sorted are refused where they are not, with the ma
           CHECK(kkc_spadd_plan(ctx, KKC_OP_NONE, G, KKC_OP_NONE, S, KKC_INDEX_32_32, options, plan.out()) ==
                 KKC_STATUS_NOT_SORTED);
           CHECK(contains(kkc_last_error(), "B: row " + std::to_string(bad) + " "));
+          // Any order of a transposed operand's rows gives the same C: nobody looks.
+          int64_t stated = -1, found = -2;
+          ok(kkc_spadd_plan(ctx, KKC_OP_NONE, G, KKC_OP_TRANSPOSE, S, KKC_INDEX_32_32, options, plan.out()));
+          ok(kkc_plan_output_nnz(plan, &stated));
+          ok(kkc_spadd_plan(ctx, KKC_OP_NONE, G, KKC_OP_TRANSPOSE, S, KKC_INDEX_32_32, nullptr, plan.out()));
+          ok(kkc_plan_output_nnz(plan, &found));
+          CHECK(stated == found);
+          CHECK(kkc_spadd_plan(ctx, KKC_OP_TRANSPOSE, S, KKC_OP_NONE, S, KKC_INDEX_32_32, options, plan.out()) ==
+                KKC_STATUS_NOT_SORTED);
+          CHECK(contains(kkc_last_error(), "B: row " + std::to_string(bad) + " "));
         }
       }
   }

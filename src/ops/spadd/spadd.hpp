@@ -82,7 +82,8 @@ struct Implementation : Entry {
   bool looks_at_patterns = false;
 };
 
-/// For implementations that find a row out of order although the rows are stated sorted.
+/// For implementations that find a row out of order although the rows are stated sorted. Not for transposed operands,
+/// whose rows are others than the caller's.
 [[noreturn]] inline void fail_not_sorted(const char* argument, int64_t row) {
   fail(KKC_STATUS_NOT_SORTED, argument, ": row ", row,
        " is not sorted or has a column twice, expected strictly ascending rows under option rows = sorted");

@@ -47,7 +47,10 @@ class Merge {
     if ((found_ & found_disorder) != 0) {
       const int64_t bad_A = first_disorder(queue, A), bad_B = first_disorder(queue, B);
       require(bad_A >= 0 || bad_B >= 0, KKC_STATUS_INTERNAL, "spadd found rows out of order and in order");
-      if (desc.order == RowOrder::sorted) fail_not_sorted(bad_A >= 0 ? "A" : "B", bad_A >= 0 ? bad_A : bad_B);
+      if (desc.order == RowOrder::sorted) {
+        if (bad_A >= 0 && !A.transposed()) fail_not_sorted("A", bad_A);
+        if (bad_B >= 0 && !B.transposed()) fail_not_sorted("B", bad_B);
+      }
       if (bad_A >= 0) put_right(queue, memory_, A);
       if (bad_B >= 0) put_right(queue, memory_, B);
       run(queue);

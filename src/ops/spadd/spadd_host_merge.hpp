@@ -140,7 +140,10 @@ class MergeKernel final : public Kernel {
     // The rows are looked at while they are merged; what is out of order is put right and merged again.
     const bool right_A = bits_.bad_row[0] < 0, right_B = bits_.bad_row[1] < 0;
     if (right_A && right_B) return;
-    if (desc.order == RowOrder::sorted) fail_not_sorted(right_A ? "B" : "A", bits_.bad_row[right_A ? 1 : 0]);
+    if (desc.order == RowOrder::sorted) {
+      if (!right_A && !A_.transposed()) fail_not_sorted("A", bits_.bad_row[0]);
+      if (!right_B && !B_.transposed()) fail_not_sorted("B", bits_.bad_row[1]);
+    }
     if (!right_A) put_right(queue, memory_, A_);
     if (!right_B) put_right(queue, memory_, B_);
     merge(queue);
