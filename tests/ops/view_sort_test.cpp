@@ -274,6 +274,15 @@ TEST_CASE("view_sort: plans choose, say what they chose, and keep to a bounded w
     Plan empty;
     ok(kkc_view_sort_plan(ctx, 0, none, none, nullptr, nullptr, nullptr, empty.out()));
     ok(kkc_view_sort_execute(empty, none, none, nullptr, nullptr));
+    ok(kkc_plan_info(empty, &json));
+    CHECK(std::string(json).find("\"implementation\":\"") != std::string::npos);
+    CHECK(std::string(json).find("\"why\":\"there is nothing to sort\"") != std::string::npos);
+    for (const View& nothing : {wrap<double>(ctx, nullptr, {0, 3}), wrap<double>(ctx, nullptr, {3, 0})})
+      for (const int32_t dim : {0, 1}) {
+        ok(kkc_view_sort_plan(ctx, dim, nothing, nothing, nullptr, nullptr, Options(R"({"tuning": "measure"})"),
+                              empty.out()));
+        ok(kkc_view_sort_execute(empty, nothing, nothing, nullptr, nullptr));
+      }
   }
 }
 

@@ -115,11 +115,9 @@ class Trial {
 }  // namespace
 
 void State::describe(Info& info) const {
-  if (implementation != nullptr) {
-    info.add("implementation", std::string(implementation->name));
-    info.add("why", why);
-    info.add("deterministic", int64_t{implementation->deterministic});
-  }
+  info.add("implementation", std::string(implementation->name));
+  info.add("why", why);
+  info.add("deterministic", int64_t{implementation->deterministic});
   info.add("key", std::string(kkc::name(desc.key)));
   info.add("payload", std::string(text(desc.payload)));
   info.add("order", std::string(desc.descending ? "descending" : "ascending"));
@@ -145,9 +143,12 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, int32_t dim, const 
     state->planned[i].data = nullptr;
   }
   PassedOver passed_over;
-  if (keys.count() > 0) {
-    const Desc& desc = state->desc;
-    const auto takes = eligible<Implementation>(queue.table(), State::name, parsed, desc, passed_over);
+  const Desc& desc = state->desc;
+  const auto takes = eligible<Implementation>(queue.table(), State::name, parsed, desc, passed_over);
+  if (keys.count() == 0) {
+    state->implementation = takes.front();
+    state->why = "there is nothing to sort";
+  } else {
     const Choice<Implementation, Kernel, Desc> choice(*context, State::name, parsed, desc, takes, passed_over);
     auto made = parsed.measure && takes.size() > 1
                     ? choice.measured(tuning_key(queue, desc),
@@ -159,8 +160,8 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, int32_t dim, const 
     state->implementation = made.implementation;
     state->why = std::move(made.why);
     state->kernel = std::move(made.kernel);
-    log(LogLevel::info, "view_sort plan: ", state->implementation->name, " (", state->why, ")");
   }
+  log(LogLevel::info, "view_sort plan: ", state->implementation->name, " (", state->why, ")");
   for (Lines* lines : {&state->desc.keys, &state->desc.sorted_keys, &state->desc.values, &state->desc.sorted_values})
     lines->data = nullptr;
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

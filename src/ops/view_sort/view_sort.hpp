@@ -31,7 +31,7 @@ struct Desc {
   Scalar value;  // of sorted_values; none without payload
   bool descending;
   bool keys_wanted;       // sorted_keys is there
-  int64_t lines, length;  // not 0
+  int64_t lines, length;  // not 0 in make()
   Lines keys, sorted_keys, values, sorted_values;
   std::shared_ptr<const Memory> memory;  // for plan data
 };
