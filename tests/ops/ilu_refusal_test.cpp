@@ -112,3 +112,28 @@ TEST_CASE("ilu, ic: plans tell what they decided", "[ilu][ic]") {
     CHECK(nnz > host.nnz());
   }
 }
+
+TEST_CASE("ilu, ic: a matrix without rows has factors without rows", "[ilu][ic]") {
+  for (const kkc_device_t device : devices())
+    for (const Form form : {Form::lu, Form::cholesky}) {
+      if (!supported(device, name(form), KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+      const Context ctx(device);
+      const DeviceCsr<double> A(ctx, HostCsr<double>(), KKC_INDEX_32_32, 1);
+      // Those of GPUs leave the case to the reference.
+      std::vector<std::string> options = {"{}", R"({"tuning": "measure"})", R"({"implementation": "reference"})"};
+      if (!is_gpu(device)) options.emplace_back(R"({"implementation": "host_rows", "checked": 1})");
+      for (const std::string& option : options) {
+        INFO(name(device) << ' ' << name(form) << ' ' << option);
+        Plan plan;
+        ok(plan_factors(form, ctx, A, option, plan.out()));
+        int64_t nnz = -1;
+        ok(kkc_plan_output_nnz(plan, &nnz));
+        CHECK(nnz == 0);
+        CHECK_THAT(info_of_plan(plan), ContainsSubstring("plan_bytes"));
+        Matrix F;
+        ok(kkc_plan_create_output(plan, F.out()));
+        ok(execute_factors(form, plan, A, F));
+        ctx.synchronize();
+      }
+    }
+}
