@@ -2,14 +2,18 @@
 // Comput. 40(4), 2018; Anzt et al., "ParILUT - a parallel threshold ILU for GPUs", IPDPS 2019), on host threads. Sweeps
 // take the values of the sweep before (Jacobi instead of their asynchronous order): the same bits in every run,
 // whatever the number of threads. A sweep is a sparse product of rows: what is left of A without the terms of U's
-// diagonal.
+// diagonal. Of the entries that L U has more than A and the factors a row gets the largest only, and long rows of U
+// offer their largest only: else a dense row and column of A would make all of n^2 entries candidates.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "core/dispatch.hpp"
 #include "device/host_parallel.hpp"
@@ -33,6 +37,65 @@ struct Triangle {
 template <class E, class I>
 struct Pair {
   Triangle<E, I> L, U;
+};
+
+/// The size of an entry in 16 bits: its float without the sign, to 1 part in 128.
+template <class E>
+uint32_t size_of_entry(const E& a) {
+  float size;
+  if constexpr (ilu::has_parts<E>)
+    size = static_cast<float>(std::abs(a.re) + std::abs(a.im));
+  else
+    size = static_cast<float>(std::abs(a));
+  uint32_t bits;
+  std::memcpy(&bits, &size, sizeof bits);
+  return (bits & 0x7fffffffu) >> 15;
+}
+
+/// Lets the `most` largest of some sizes pass, asked for one after the other; of equal ones the first.
+class Largest {
+ public:
+  /// Reorders `sizes`, which are more than `most`.
+  Largest(std::vector<uint32_t>& sizes, int64_t most) : equals_(most) {
+    if (most <= 0) return;
+    const auto last = sizes.begin() + (most - 1);
+    std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
+    least_ = *last;
+    equals_ -= std::count_if(sizes.begin(), last, [&](uint32_t size) { return size > least_; });
+  }
+  bool takes(uint32_t size) { return size > least_ || (size == least_ && equals_-- > 0); }
+
+ private:
+  uint32_t least_ = std::numeric_limits<uint32_t>::max();
+  int64_t equals_;
+};
+
+/// What rows of U of more than `most` entries offer as candidates: their largest ones.
+template <class E, class I>
+class Offers {
+ public:
+  Offers(const Triangle<E, I>& U, int64_t rows, int64_t most) : of_row_(static_cast<size_t>(rows), -1), most_(most) {
+    std::vector<uint32_t> sizes;
+    for (size_t k = 0; k < of_row_.size(); ++k) {
+      const int64_t begin = U.offsets[k] + 1, end = U.offsets[k + 1];
+      if (end - begin <= most) continue;
+      sizes.clear();
+      for (int64_t q = begin; q < end; ++q) sizes.push_back(size_of_entry(U.values[static_cast<size_t>(q)]));
+      Largest largest(sizes, most);
+      of_row_[k] = static_cast<int64_t>(places_.size());
+      for (int64_t q = begin; q < end; ++q)
+        if (largest.takes(size_of_entry(U.values[static_cast<size_t>(q)]))) places_.push_back(q);
+    }
+  }
+  bool limits(int64_t k) const { return of_row_[static_cast<size_t>(k)] >= 0; }
+  /// Places in U of what row k offers, ascending; of a row that is limited.
+  std::span<const int64_t> of(int64_t k) const {
+    return {places_.data() + of_row_[static_cast<size_t>(k)], static_cast<size_t>(most_)};
+  }
+
+ private:
+  std::vector<int64_t> of_row_, places_;
+  int64_t most_;
 };
 
 template <class E, class I, class O>
@@ -67,26 +130,31 @@ class ReferenceKernel final : public Kernel {
     Pair<E, I> f = first(queue, values);
     const int64_t most_L = most(static_cast<int64_t>(f.L.columns.size())),
                   most_U = most(static_cast<int64_t>(f.U.columns.size()) - rows_);
+    const int64_t of_row = most_candidates(std::max(most_L, most_U));
     for (int32_t k = 0; k < iterations_; ++k) {
-      f = sweep(queue, f, values, true);
-      f = sweep(queue, f, values, false);
+      f = with_candidates(queue, f, values, of_row);
+      f = sweep(queue, f, values);
       drop(queue, f, most_L, most_U);
-      f = sweep(queue, f, values, false);
+      f = sweep(queue, f, values);
     }
-    for (int32_t k = 0; k < sweeps_; ++k) f = sweep(queue, f, values, false);
+    for (int32_t k = 0; k < sweeps_; ++k) f = sweep(queue, f, values);
     refuse(f);
     return {exported(f.L), exported(f.U)};
   }
 
  private:
   static constexpr int64_t chunk_rows = 256;
+  static constexpr int64_t search_costs = 16;  // as much as that many entries in a row
 
   /// A thread's: what rows are put together in.
   struct Workspace {
     explicit Workspace(int64_t n) : sums(at(n)), member(at(n), -1), columns(n) {}
+    bool is_own(int64_t i, int64_t j) const { return member[at(j)] == 2 * i; }
     std::vector<E> sums;
-    std::vector<int64_t> member;  // the row whose pattern holds the column
+    std::vector<int64_t> member;  // 2 i where row i has the column, 2 i + 1 where it is a candidate there
     ilu_pattern::ColumnSet columns;
+    std::vector<int64_t> own;
+    std::vector<uint32_t> sizes_L, sizes_U;  // of the row's candidates
   };
   struct Chunk {
     std::vector<I> columns_L, columns_U;
@@ -100,6 +168,13 @@ class ReferenceKernel final : public Kernel {
   int64_t most(int64_t entries) const {
     const double bound = std::ceil(fill_ * static_cast<double>(entries));
     return bound < 9e18 ? static_cast<int64_t>(bound) : INT64_MAX;
+  }
+
+  /// Of a row of L, or of U: four times the average row that `fill` allows, at least 64, which grids do not reach; of
+  /// long rows fewer, down to that average, as the next sweep takes the square.
+  int64_t most_candidates(int64_t entries) const {
+    const int64_t average = entries / rows_;
+    return average >= 256 ? average : std::clamp<int64_t>(4 * average, 64, 256);
   }
 
   /// Calls f(first row, last row + 1, workspace, chunk) for chunks of rows; returns the chunks.
@@ -135,47 +210,133 @@ class ReferenceKernel final : public Kernel {
     return to;
   }
 
-  /// A sweep over the pattern of f, or over all entries that its product or A has.
-  Pair<E, I> sweep(Queue& queue, const Pair<E, I>& f, const std::vector<E>& values, bool candidates) const {
+  /// A sweep over the pattern of f.
+  Pair<E, I> sweep(Queue& queue, const Pair<E, I>& f, const std::vector<E>& values) const {
     Pair<E, I> to = counted();
     const auto chunks = each_chunk(queue, [&](int64_t begin, int64_t end, Workspace& w, Chunk& chunk) {
       for (int64_t i = begin; i < end; ++i) {
-        const auto hold = [&](int64_t j) {
-          if (w.member[at(j)] == i) return;
-          w.member[at(j)] = i;
-          w.columns.insert(j);
-        };
-        const int64_t l_begin = f.L.offsets[at(i)], l_end = f.L.offsets[at(i + 1)];
-        for (int64_t p = l_begin; p < l_end; ++p) hold(f.L.columns[at(p)]);
-        for (int64_t p = f.U.offsets[at(i)]; p < f.U.offsets[at(i + 1)]; ++p) hold(f.U.columns[at(p)]);
-        for (O p = offsets()[i]; p < offsets()[i + 1]; ++p) {
-          const int64_t j = indices()[p];
-          if (candidates) hold(j);
-          if (w.member[at(j)] == i) w.sums[at(j)] = values[at(p)];
-        }
-        for (int64_t p = l_begin; p < l_end; ++p) {
-          const int64_t k = f.L.columns[at(p)];
-          for (int64_t q = f.U.offsets[at(k)] + 1; q < f.U.offsets[at(k + 1)]; ++q) {
-            const int64_t j = f.U.columns[at(q)];
-            if (candidates)
-              hold(j);
-            else if (w.member[at(j)] != i)
-              continue;
-            w.sums[at(j)] = ilu::minus_product(w.sums[at(j)], f.L.values[at(p)], f.U.values[at(q)]);
-          }
-        }
+        hold_factors(f, i, w);
+        for (O p = offsets()[i]; p < offsets()[i + 1]; ++p)
+          if (w.is_own(i, indices()[p])) w.sums[at(indices()[p])] = values[at(p)];
+        for (int64_t p = f.L.offsets[at(i)]; p < f.L.offsets[at(i + 1)]; ++p) subtract_own(f, i, p, w);
         w.columns.drain([&](int64_t j) {
-          const E sum = std::exchange(w.sums[at(j)], E{});
-          if (j < i)
-            take_lower(chunk, j, ilu::quotient(sum, pivot(f.U.values[at(f.U.offsets[at(j)])])));
-          else
-            take_upper(chunk, i, j, sum);
+          const E value = factor(f, i, j, std::exchange(w.sums[at(j)], E{}));
+          take(chunk, i, j, value);
         });
         count(to, i, chunk);
       }
     });
     join(queue, chunks, to);
     return to;
+  }
+
+  /// A sweep over the entries of f and A and over the largest `of_row` that L U has beside them in each row of
+  /// either triangle.
+  Pair<E, I> with_candidates(Queue& queue, const Pair<E, I>& f, const std::vector<E>& values, int64_t of_row) const {
+    const Offers offers(f.U, rows_, of_row);
+    Pair<E, I> to = counted();
+    const auto chunks = each_chunk(queue, [&](int64_t begin, int64_t end, Workspace& w, Chunk& chunk) {
+      for (int64_t i = begin; i < end; ++i) {
+        hold_factors(f, i, w);
+        for (O p = offsets()[i]; p < offsets()[i + 1]; ++p) {
+          hold(i, indices()[p], w);
+          w.sums[at(indices()[p])] = values[at(p)];
+        }
+        const auto subtract = [&](int64_t p, int64_t q) {
+          const int64_t j = f.U.columns[at(q)];
+          if (w.member[at(j)] < 2 * i) {
+            w.member[at(j)] = 2 * i + 1;
+            w.columns.insert(j);
+          }
+          w.sums[at(j)] = ilu::minus_product(w.sums[at(j)], f.L.values[at(p)], f.U.values[at(q)]);
+        };
+        for (int64_t p = f.L.offsets[at(i)]; p < f.L.offsets[at(i + 1)]; ++p) {
+          const int64_t k = f.L.columns[at(p)];
+          if (offers.limits(k)) {
+            subtract_own(f, i, p, w);
+            for (const int64_t q : offers.of(k))
+              if (!w.is_own(i, f.U.columns[at(q)])) subtract(p, q);
+          } else {
+            for (int64_t q = f.U.offsets[at(k)] + 1; q < f.U.offsets[at(k + 1)]; ++q) subtract(p, q);
+          }
+        }
+        take_with_candidates(f, i, of_row, w, chunk);
+        count(to, i, chunk);
+      }
+    });
+    join(queue, chunks, to);
+    return to;
+  }
+
+  static void hold(int64_t i, int64_t j, Workspace& w) {
+    if (w.is_own(i, j)) return;
+    w.member[at(j)] = 2 * i;
+    w.columns.insert(j);
+    w.own.push_back(j);
+  }
+  static void hold_factors(const Pair<E, I>& f, int64_t i, Workspace& w) {
+    w.own.clear();
+    for (const Rows* rows : {&f.L, &f.U})
+      for (int64_t p = rows->offsets[at(i)]; p < rows->offsets[at(i + 1)]; ++p) hold(i, rows->columns[at(p)], w);
+  }
+
+  /// Subtracts the products of entry p of L, in row i, from the sums of the row's own columns.
+  static void subtract_own(const Pair<E, I>& f, int64_t i, int64_t p, Workspace& w) {
+    const int64_t k = f.L.columns[at(p)];
+    const int64_t begin = f.U.offsets[at(k)] + 1, end = f.U.offsets[at(k + 1)];
+    const auto subtract = [&](int64_t j, int64_t q) {
+      w.sums[at(j)] = ilu::minus_product(w.sums[at(j)], f.L.values[at(p)], f.U.values[at(q)]);
+    };
+    if ((end - begin) / search_costs <= static_cast<int64_t>(w.own.size())) {
+      for (int64_t q = begin; q < end; ++q)
+        if (w.is_own(i, f.U.columns[at(q)])) subtract(f.U.columns[at(q)], q);
+      return;
+    }
+    const I* const columns = f.U.columns.data();
+    for (const int64_t j : w.own) {
+      const I* const found = std::lower_bound(columns + begin, columns + end, static_cast<I>(j));
+      if (found != columns + end && *found == j) subtract(j, found - columns);
+    }
+  }
+
+  /// The factors' entry (i, j) for what is left of A there.
+  E factor(const Pair<E, I>& f, int64_t i, int64_t j, const E& left) const {
+    return j < i ? ilu::quotient(left, pivot(f.U.values[at(f.U.offsets[at(j)])])) : left;
+  }
+  void take(Chunk& chunk, int64_t i, int64_t j, const E& value) const {
+    if (j < i)
+      take_lower(chunk, j, value);
+    else
+      take_upper(chunk, i, j, value);
+  }
+
+  /// A row's own entries and the largest candidates of each triangle.
+  void take_with_candidates(const Pair<E, I>& f, int64_t i, int64_t of_row, Workspace& w, Chunk& chunk) const {
+    const size_t first_L = chunk.columns_L.size(), first_U = chunk.columns_U.size();
+    w.sizes_L.clear();
+    w.sizes_U.clear();
+    w.columns.drain([&](int64_t j) {
+      const E value = factor(f, i, j, std::exchange(w.sums[at(j)], E{}));
+      if (!w.is_own(i, j)) (j < i ? w.sizes_L : w.sizes_U).push_back(size_of_entry(value));
+      take(chunk, i, j, value);
+    });
+    keep_largest(i, of_row, w, w.sizes_L, first_L, chunk.columns_L, chunk.values_L);
+    keep_largest(i, of_row, w, w.sizes_U, first_U, chunk.columns_U, chunk.values_U);
+  }
+
+  /// Of the candidates among columns[first..) those of the `most` largest sizes, the first of equal ones.
+  static void keep_largest(int64_t i, int64_t most, const Workspace& w, std::vector<uint32_t>& sizes, size_t first,
+                           std::vector<I>& columns, std::vector<E>& values) {
+    if (static_cast<int64_t>(sizes.size()) <= most) return;
+    Largest largest(sizes, most);
+    size_t to = first;
+    for (size_t p = first; p < columns.size(); ++p)
+      if (w.is_own(i, columns[p]) || largest.takes(size_of_entry(values[p]))) {
+        columns[to] = columns[p];
+        values[to++] = values[p];
+      }
+    columns.resize(to);
+    values.resize(to);
   }
 
   E pivot(const E& u) const {
@@ -230,18 +391,6 @@ class ReferenceKernel final : public Kernel {
   static void resize(Rows& rows, int64_t entries) {
     rows.columns.resize(at(entries));
     rows.values.resize(at(entries));
-  }
-
-  /// The size of an entry in 16 bits: its float without the sign, to 1 part in 128.
-  static uint32_t size_of_entry(const E& a) {
-    float size;
-    if constexpr (ilu::has_parts<E>)
-      size = static_cast<float>(std::abs(a.re) + std::abs(a.im));
-    else
-      size = static_cast<float>(std::abs(a));
-    uint32_t bits;
-    std::memcpy(&bits, &size, sizeof bits);
-    return (bits & 0x7fffffffu) >> 15;
   }
 
   /// The least size of which, and of larger ones, there are at most `most` entries off the diagonal.
