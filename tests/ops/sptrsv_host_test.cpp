@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "support/sptrsv_case.hpp"
 
@@ -65,30 +66,41 @@ std::vector<std::vector<int64_t>> tree(Random& random, int depth, bool children_
   return left;
 }
 
+/// Solves by so many threads and looks at the result; the plan's description.
+std::string solved(const HostCsr<double>& A, int threads, const SptrsvCase<double>& c, Random& random) {
+  const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
+  INFO("seed " << seed() << ", " << threads << " threads, " << c.text());
+  std::string info;
+  const auto wrong = run_case(ctx, c, A, random, &info);
+  REQUIRE(wrong);
+  REQUIRE(*wrong == "");
+  return info;
+}
+
+bool has_threads() {
+  const auto asked = devices();
+  return std::find(asked.begin(), asked.end(), KKC_DEVICE_OPENMP) != asked.end() &&
+         has_kernels<double>(KKC_DEVICE_OPENMP, "sptrsv");
+}
+
 }  // namespace
 
 TEST_CASE("sptrsv: threads share the levels of a grid and wait for what they need", "[sptrsv]") {
-  const auto asked = devices();
-  if (std::find(asked.begin(), asked.end(), KKC_DEVICE_OPENMP) == asked.end()) return;
-  if (!has_kernels<double>(KKC_DEVICE_OPENMP, "sptrsv")) return;
+  if (!has_threads()) return;
   Random random(seed());
   for (const int64_t unknowns : {1, 3})
     for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
       const auto A = triangle_of<double>(random, grid(unknowns), uplo, KKC_DIAG_STORED, {});
       for (const int threads : {2, 3})
         for (const char* implementation : {"host_levels", "host_relaid"}) {
-          const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
           SptrsvCase<double> c;
           c.implementation = implementation;
           c.uplo = uplo;
           c.values_kept = true;
           c.vectors = random() % 2 == 0 ? 1 : 3;
           if (c.vectors == 3) c.b_lie = c.x_lie = Lie::right;
-          INFO("seed " << seed() << ", " << unknowns << " unknowns, " << threads << " threads, " << c.text());
-          std::string info;
-          const auto wrong = run_case(ctx, c, A, random, &info);
-          REQUIRE(wrong);
-          REQUIRE(*wrong == "");
+          const std::string info = solved(A, threads, c, random);
+          INFO(unknowns << " unknowns: " << info);
           CHECK(number_in(info, "threads") == threads);
           CHECK(number_in(info, "levels") >= 60);
           CHECK(number_in(info, "rows_of_one_thread").value() * 4 < static_cast<double>(A.rows));
@@ -97,25 +109,18 @@ TEST_CASE("sptrsv: threads share the levels of a grid and wait for what they nee
 }
 
 TEST_CASE("sptrsv: threads find the levels of trees, whose rows other threads come to late", "[sptrsv]") {
-  const auto asked = devices();
-  if (std::find(asked.begin(), asked.end(), KKC_DEVICE_OPENMP) == asked.end()) return;
-  if (!has_kernels<double>(KKC_DEVICE_OPENMP, "sptrsv")) return;
+  if (!has_threads()) return;
   Random random(seed());
   for (const bool children_first : {true, false})
     for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
       const auto A = triangle_of<double>(random, tree(random, 12, children_first), uplo, KKC_DIAG_STORED, {});
       for (const int threads : {2, 3, 7})
         for (const char* implementation : {"host_levels", "host_relaid"}) {
-          const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
           SptrsvCase<double> c;
           c.implementation = implementation;
           c.uplo = uplo;
           c.values_kept = true;
-          INFO("seed " << seed() << ", " << threads << " threads, " << c.text());
-          std::string info;
-          const auto wrong = run_case(ctx, c, A, random, &info);
-          REQUIRE(wrong);
-          REQUIRE(*wrong == "");
+          const std::string info = solved(A, threads, c, random);
           INFO(info);
           if (threads > 3) CHECK(number_in(info, "threads") == threads);
           // A node may have been cut in two, or have become one with the next.
