@@ -11,19 +11,6 @@ using namespace kkc_test;
 
 namespace {
 
-template <class T>
-HostCsr<T> transpose_of(const HostCsr<T>& A) {
-  HostCsr<T> turned;
-  turned.rows = A.cols;
-  turned.cols = A.rows;
-  for (const auto& row : rows_of_op(A, KKC_OP_TRANSPOSE)) {
-    for (const auto& entry : row) turned.indices.push_back(entry.first);
-    turned.offsets.push_back(turned.nnz());
-  }
-  turned.values.assign(turned.indices.size(), T(1));
-  return turned;
-}
-
 std::string info_of(const Plan& plan) {
   const char* info = nullptr;
   ok(kkc_plan_info(plan, &info));

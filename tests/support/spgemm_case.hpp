@@ -257,4 +257,18 @@ HostCsr<T> point_aggregates(Random& random, int64_t points, int64_t unknowns, in
   return P;
 }
 
+/// The pattern of A transposed, all values 1.
+template <class T>
+HostCsr<T> transpose_of(const HostCsr<T>& A) {
+  HostCsr<T> turned;
+  turned.rows = A.cols;
+  turned.cols = A.rows;
+  for (const auto& row : rows_of_op(A, KKC_OP_TRANSPOSE)) {
+    for (const auto& entry : row) turned.indices.push_back(entry.first);
+    turned.offsets.push_back(turned.nnz());
+  }
+  turned.values.assign(turned.indices.size(), T(1));
+  return turned;
+}
+
 }  // namespace kkc_test

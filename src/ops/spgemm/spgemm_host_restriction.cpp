@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstring>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/dispatch.hpp"
 #include "device/host_bucket_scattered.hpp"
+#include "ops/spgemm/spgemm_host_restriction_line.hpp"
 #include "ops/spgemm/spgemm_host_restriction_symbolic.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 
@@ -162,14 +164,38 @@ class RestrictionKernel final : public Kernel {
     const int64_t* const marks_at = marks_at_.as<int64_t>() + kinds_at_[in];
     const uint8_t* const runs = runs_.as<uint8_t>() + kinds_at_[in];
     const bool has_masks = V::lanes > 0 && laned_[in] != 0 && x.alpha != E{};
+    std::conditional_t<makes_lines, RestrictionLine<E>, std::monostate> line;
     for (int64_t i = first_[at], last = first_[at + 1]; i < last; ++i) {
       const int64_t begin = static_cast<int64_t>(offsets[i]), m = static_cast<int64_t>(offsets[i + 1]) - begin;
       const std::byte* const marks = marks_.as<std::byte>() + marks_at[kinds[i]];
+      if constexpr (makes_lines)
+        if (has_masks && m <= laned_columns) {
+          const int64_t rows = make_line(line, i, last, x, m, C + begin, marks, kinds);
+          if (rows > 0) {
+            i += rows - 1;
+            continue;
+          }
+        }
       if (has_masks && m <= laned_columns)
         laned(i, x, m, C + begin, marks);
       else
         longer(i, x, m, C + begin, marks, runs[kinds[i]]);
     }
+  }
+
+  static constexpr bool makes_lines = Rows::stored_runs && V::lanes > 0;
+
+  /// Rows from row i on that follow each other along a line; so many, or 0.
+  template <class Line>
+  [[gnu::noinline]] static int64_t make_line(Line& line, int64_t i, int64_t last, const Operands& x, int64_t m, E* c,
+                                             const std::byte* marks, const uint32_t* kinds) {
+    constexpr int64_t fewest = Line::shortest - 1;
+    if (last - i <= fewest || kinds[i + fewest] != kinds[i] || !line.prepare(x.A, i, marks)) return 0;
+    if (x.A.joined(i, unshifted(kinds + i, kinds + i + 1, fewest, 0)) < fewest) return 0;
+    int64_t rows = x.A.joined(i, unshifted(kinds + i, kinds + i + 1, last - i - 1, 0)) + 1;
+    rows = line.begin(x.A, i, rows, x.whole, x.a, x.b, [&](int64_t j) { return x.B.begin(j); });
+    for (int64_t row = 0; row < rows; ++row, c += m) line.make(x.alpha, x.beta, m, c);
+    return std::max<int64_t>(rows, 0);
   }
 
   /// Rows of up to laned_columns columns, in a register.

@@ -200,6 +200,13 @@ class RunRows {
     return (std::mismatch(counts, counts + rows * n, later).first - counts) / n;
   }
 
+  /// How many of `most` rows behind row i have runs of the same lengths that begin where those of the row before end.
+  int64_t joined(int64_t i, int64_t most) const {
+    int64_t apart = 0;
+    const int64_t rows = continued(i, 1, most, apart), begin = runs_.begin(i), end = runs_.end(i);
+    return std::all_of(counts_ + begin, counts_ + end, [&](uint8_t count) { return count == apart; }) ? rows : 0;
+  }
+
   /// f(first row) for ranges of `apart` rows of B with the runs of rows i .. i + lag - 1, all of as many runs.
   template <class F>
   void each_range(int64_t i, int64_t lag, int64_t apart, const F& f) const {

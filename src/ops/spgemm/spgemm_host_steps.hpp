@@ -66,6 +66,18 @@ struct StepVector<double> {
     v = _mm512_mask3_fmadd_pd(_mm512_set1_pd(a), _mm512_maskz_permutexvar_pd(0xff, taken, _mm512_loadu_pd(b)), v,
                               static_cast<__mmask8>(mask));
   }
+  /// As many consecutive entries as a vector has.
+  struct Window {
+    __m512d entries;
+    explicit Window(const double* from) : entries(_mm512_loadu_pd(from)) {}
+  };
+  /// In each lane of `mask` a times the entry whose number `taken` has for it.
+  void add(double a, const Window& b, const std::array<uint8_t, 8>& taken, unsigned mask) {
+    const __m512i at =
+        _mm512_maskz_cvtepu8_epi64(0xff, _mm_loadl_epi64(reinterpret_cast<const __m128i*>(taken.data())));
+    v = _mm512_mask3_fmadd_pd(_mm512_set1_pd(a), _mm512_maskz_permutexvar_pd(0xff, at, b.entries), v,
+                              static_cast<__mmask8>(mask));
+  }
   /// Consecutive entries in the lanes of a step, zeros in the others; reads as many as a vector has, or half as many.
   /// (Masked operations, and expanding ones above all, are slow on Zen 4.)
   struct Spread {
@@ -109,6 +121,16 @@ struct StepVector<float> {
   void add(float a, const float* b, unsigned mask) {
     const auto m = static_cast<__mmask16>(mask);
     v = _mm512_mask3_fmadd_ps(_mm512_set1_ps(a), _mm512_maskz_expandloadu_ps(m, b), v, m);
+  }
+  struct Window {
+    __m512 entries;
+    explicit Window(const float* from) : entries(_mm512_loadu_ps(from)) {}
+  };
+  void add(float a, const Window& b, const std::array<uint8_t, 8>& taken, unsigned mask) {
+    const __m512i at =
+        _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadl_epi64(reinterpret_cast<const __m128i*>(taken.data())));
+    v = _mm512_mask3_fmadd_ps(_mm512_set1_ps(a), _mm512_maskz_permutexvar_ps(0xffff, at, b.entries), v,
+                              static_cast<__mmask16>(mask));
   }
   struct Spread {
     __m512i taken;
