@@ -258,24 +258,32 @@ TEMPLATE_TEST_CASE("spgemm: products that nearly all have columns of their own, 
     if (is_gpu(visit.device) || !supported(visit.device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
-    // Rows of A from none to some that have more columns than places of 2 bytes tell apart; single entries are copies.
-    std::vector<int64_t> lengths(3000);
-    for (int64_t& length : lengths) length = random() % 5 == 0 ? random_int(random, 0, 1) : random_int(random, 0, 20);
-    const auto B = rows_of_lengths<T>(random, std::vector<int64_t>(9000, 9), 200000);
-    for (const int64_t longest : {20, 8900}) {
-      lengths[1234] = longest;
-      const auto A = rows_of_lengths<T>(random, lengths, B.rows);
-      for (const std::string implementation : {"host_binned", "host_hash"})
-        for (const kkc_index_pair_t pair_c : {KKC_INDEX_32_32, KKC_INDEX_32_64}) {
-          SpgemmCase<T> c;
-          c.implementation = implementation;
-          c.pair_c = pair_c;
-          c.beta = T(0.5);
-          INFO("seed " << seed() << ", " << name(visit.device) << ", " << c.text());
-          const auto wrong = run_case(ctx, c, A, B, static_cast<const HostCsr<T>*>(nullptr), random);
-          REQUIRE(wrong);
-          REQUIRE(*wrong == "");
-        }
+    // Rows of A from none to some that have more columns than places of 2 bytes tell apart; single entries are copies;
+    // from 256 products on columns are sorted, where they are many, but not too many.
+    std::vector<int64_t> lengths(1000);
+    for (int64_t& length : lengths) {
+      const auto kind = random() % 5;
+      length = kind == 0 ? random_int(random, 0, 1) : random_int(random, 0, kind == 1 ? 60 : 20);
+    }
+    struct Shapes {
+      int64_t cols;
+      std::vector<int64_t> longest;  // 7281: 65529 products
+    };
+    for (const auto& [cols, all_longest] : {Shapes{(1 << 17) - 1, {20}}, Shapes{1 << 17, {20}}, Shapes{1 << 22, {20}},
+                                            Shapes{(1 << 22) + 1, {20}}, Shapes{200000, {20, 7281, 7282, 8900}}}) {
+      const auto B = rows_of_lengths<T>(random, std::vector<int64_t>(9000, 9), cols);
+      for (const int64_t longest : all_longest) {
+        lengths[410] = longest;
+        const auto A = rows_of_lengths<T>(random, lengths, B.rows);
+        SpgemmCase<T> c;
+        c.implementation = random() % 2 == 0 ? "host_binned" : "host_hash";
+        c.pair_c = random() % 2 == 0 ? KKC_INDEX_32_32 : KKC_INDEX_32_64;
+        c.beta = T(0.5);
+        INFO("seed " << seed() << ", " << name(visit.device) << ", " << cols << " columns, " << c.text());
+        const auto wrong = run_case(ctx, c, A, B, static_cast<const HostCsr<T>*>(nullptr), random);
+        REQUIRE(wrong);
+        REQUIRE(*wrong == "");
+      }
     }
   }
 }

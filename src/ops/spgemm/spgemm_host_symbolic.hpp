@@ -17,6 +17,7 @@
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_plan.hpp"
+#include "ops/spgemm/spgemm_host_sorted_columns.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 #include "ops/spgemm/spgemm_host_turns.hpp"
 
@@ -78,6 +79,7 @@ class HostSymbolic {
     int64_t met_count = 0;
     std::vector<uint16_t> places;  // one pass: of a block's products
     std::vector<int64_t> ends;     // and where its rows end
+    std::optional<SortedColumns> sorted;
     int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
   };
 
@@ -337,22 +339,34 @@ class HostSymbolic {
   std::pair<int64_t, int64_t> make_block(int64_t first, int64_t end, Worker& worker) const {
     worker.ends.clear();
     int64_t entries = 0, placed = 0;
+    const auto has_room = [](auto& array, int64_t size) {
+      if (array.size() < static_cast<size_t>(size)) array.resize(static_cast<size_t>(size));
+    };
     for (int64_t i = first; i < end; ++i) {
-      const int64_t products = collect(i, worker);
-      const auto room = static_cast<size_t>(entries + std::min(products, desc_.cols()));
-      if (worker.met.size() < room) worker.met.resize(room);
+      int64_t products = products_of_free(i), columns = 0;
+      has_room(worker.met, entries + std::min(products, desc_.cols()));
       I* target = worker.met.data() + entries;
-      const int64_t columns = worker.columns.rank();
+      const bool sorts = SortedColumns::takes(products, desc_.cols());
+      if (sorts) {
+        has_room(worker.places, placed + products);
+        if (!worker.sorted) worker.sorted.emplace(desc_.cols());
+        if (i + 1 < left_.rows()) SortedColumns::fetch(left_.row(i + 1), B_);
+        columns = worker.sorted->make(left_.row(i), B_, products, target, worker.places.data() + placed);
+      } else {
+        collect(i, worker);
+        columns = worker.columns.rank();
+      }
       kinds_[i] = kind_of(i, products, columns);
       ++worker.rows_of[-kinds_[i] - 1];
       if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, columns);
       if (kinds_[i] == row_placed) {
-        if (worker.places.size() < static_cast<size_t>(placed + products))
-          worker.places.resize(static_cast<size_t>(placed + products));
-        note_places(i, worker.columns, worker.places.data() + placed);
+        if (!sorts) {
+          has_room(worker.places, placed + products);
+          note_places(i, worker.columns, worker.places.data() + placed);
+        }
         placed += products;
       }
-      worker.columns.drain([&](int64_t column) { *target++ = static_cast<I>(column); });
+      if (!sorts) worker.columns.drain([&](int64_t column) { *target++ = static_cast<I>(column); });
       entries += columns;
       worker.ends.push_back(entries);
     }
