@@ -163,10 +163,12 @@ TEST_CASE("spgemm: rows of aggregates that are made eight at once have the bits 
   for (const auto& [device, options] : hosts<T>()) {
     const Context ctx(device, options);
     Random random(seed());
-    for (const int64_t unknowns : {1, 2, 3, 5})
+    for (const int64_t unknowns : {0, 1, 2, 3, 5})  // 0: lines of a few rows
       for (const int64_t reach : {0, 1, 3, 4, 7, 13}) {
-        const auto A = coupled_points(random, 400, unknowns, reach);
-        const auto B = point_aggregates(random, 400, unknowns, 5);
+        const auto A =
+            unknowns == 0 ? short_lines(random, 200, 2 * reach + 1) : coupled_points(random, 400, unknowns, reach);
+        const auto B =
+            unknowns == 0 ? point_aggregates(random, A.rows, 1, 3) : point_aggregates(random, 400, unknowns, 5);
         SpgemmCase<T> c;
         c.implementation = "host_aggregates";
         c.alpha = random_value<T>(random);

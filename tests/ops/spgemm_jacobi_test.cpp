@@ -223,6 +223,38 @@ TEST_CASE("spgemm_jacobi: aggregates of points with several unknowns", "[spgemm_
   });
 }
 
+TEST_CASE("spgemm_jacobi: lines of a few rows that are alike", "[spgemm_jacobi]") {
+  const auto seed = std::random_device{}();
+  Random random(seed);
+  for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
+    const Context ctx(device);
+    for (const int64_t entries : {6, 15, 16, 27})
+      for (const bool given : {true, false}) {
+        const auto A = short_lines<T>(random, 60, entries), B = point_aggregates<T>(random, A.rows, 1, 3);
+        const std::string implementation = is_gpu(device) ? "gpu_aggregates" : "host_aggregates";
+        const JacobiCase<T> c{implementation, pair, pair, static_cast<int32_t>(random() % 2), given, false};
+        INFO("seed " << seed << ", " << entries << " entries, D^-1 given " << given);
+        CHECK(wrong(ctx, c, A, B, random) == "");
+
+        // Their diagonal is looked at like that of others.
+        HostCsr<T> bad = A;
+        new_values(random, bad);
+        const int64_t row = A.rows - 2;
+        for (int64_t p = A.offsets[static_cast<size_t>(row)]; p < A.offsets[static_cast<size_t>(row) + 1]; ++p)
+          if (A.indices[static_cast<size_t>(p)] == row) bad.values[static_cast<size_t>(p)] = T(0);
+        if (is_gpu(device)) continue;
+        const DeviceCsr<T> zero(ctx, bad, pair, 0), b(ctx, B, pair, 0);
+        Plan plan;
+        ok(kkc_spgemm_jacobi_plan(ctx, zero, b, pair, Options(R"({"implementation": "host_aggregates"})"), plan.out()));
+        Matrix C;
+        ok(kkc_plan_create_output(plan, C.out()));
+        const T omega(1);
+        CHECK(kkc_spgemm_jacobi_execute(plan, &omega, nullptr, zero, b, C) == KKC_STATUS_ZERO_PIVOT);
+        CHECK_THAT(kkc_last_error(), ContainsSubstring("diagonal is zero in row " + std::to_string(row) + ' '));
+      }
+  });
+}
+
 TEST_CASE("spgemm_jacobi: rows behind others that are like none before have the bits of rows of a band",
           "[spgemm_jacobi]") {
   const auto seed = std::random_device{}();

@@ -243,6 +243,26 @@ HostCsr<T> coupled_points(Random& random, int64_t points, int64_t unknowns, int6
   return A;
 }
 
+/// Lines of one row to twelve, whose rows have as many entries, the same but for a shift; from line to line the number
+/// of entries changes. Columns lie behind the row in the first half of the matrix, in front of it in the other.
+template <class T = double>
+HostCsr<T> short_lines(Random& random, int64_t lines, int64_t entries) {
+  HostCsr<T> A;
+  std::vector<int64_t> lengths;
+  for (int64_t line = 0; line < lines; ++line) lengths.push_back(line + 1 == lines ? 5 : random_int(random, 1, 12));
+  for (const int64_t length : lengths) A.rows += length;
+  A.cols = A.rows;
+  int64_t row = 0;
+  for (int64_t line = 0; line < lines; ++line)
+    for (const int64_t end = row + lengths[static_cast<size_t>(line)]; row < end; ++row) {
+      const int64_t n = std::min(entries + line % 2, A.rows / 2), first = 2 * row < A.rows ? row : row + 1 - n;
+      for (int64_t k = 0; k < n; ++k) A.indices.push_back(first + k);
+      A.offsets.push_back(A.nnz());
+    }
+  A.values = random_vector<T>(random, A.indices.size());
+  return A;
+}
+
 /// A column for each `size` points in a row, which all their unknowns share.
 template <class T = double>
 HostCsr<T> point_aggregates(Random& random, int64_t points, int64_t unknowns, int64_t size) {

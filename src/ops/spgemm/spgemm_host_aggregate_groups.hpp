@@ -1,7 +1,8 @@
-// Eight consecutive rows of a product with aggregates (spgemm_host_aggregates.hpp) at once, a row a lane: on grids such
-// rows have the same columns, shifted from row to row, so that entry k of all eight meets consecutive values of B.
-// A's values are transposed in registers. Each value of C is the sum of the same products in the same order as in rows
-// by themselves. Cf. SELL-C-sigma: Kreutzer, Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput. 36(5), 2014.
+// Eight consecutive rows (or a few less, where lines of a grid end) of a product with aggregates
+// (spgemm_host_aggregates.hpp) at once, a row a lane: on grids such rows have the same columns, shifted from row to
+// row, so that entry k of all eight meets consecutive values of B. A's values are transposed in registers. Each value
+// of C is the sum of the same products in the same order as in rows by themselves. Cf. SELL-C-sigma: Kreutzer, Hager,
+// Wellein, Fehske, Bishop, SIAM J. Sci. Comput. 36(5), 2014.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <vector>
+
+#include "device/host_stream.hpp"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -20,6 +24,12 @@
 namespace kkc::spgemm {
 
 inline constexpr int64_t group_rows = 8;
+/// Groups of fewer than eight rows have so many at least, of so many entries each.
+inline constexpr int64_t fewest_grouped_rows = 4, fewest_entries = 16;
+/// In the kinds of a group: it has fewer rows.
+inline constexpr uint16_t no_row = std::numeric_limits<uint16_t>::max();
+/// A's columns are transposed so many at once; of the last ones some may be no more.
+inline constexpr int64_t columns_at_once = 4;
 /// Rows of C of so many columns.
 inline constexpr int64_t most_grouped_columns = 64;
 
@@ -84,13 +94,14 @@ struct RowGroup {
   std::array<uint8_t, group_rows> spread;       // a row's column, relative to the leftmost of its entry number
   bool consecutive;                             // spread is 0, 1, 2, ...
   uint8_t reach;                                // the largest of spread
+  uint8_t rows;                                 // the lanes from here on are not used
   uint16_t places, diagonals;                   // columns of the longest row of C; steps of the diagonal
   int32_t n, after;                             // entries of a row of A; the group that was met after it
   size_t distances_at, places_at, steps_at;
 
   int64_t entries() const { return starts[group_rows]; }
   /// Entries of A that are read from the first row's first on.
-  int64_t read() const { return (group_rows - 1) * n + (n + group_rows - 1) / group_rows * group_rows; }
+  int64_t read() const { return (group_rows - 1) * n + (n + columns_at_once - 1) / columns_at_once * columns_at_once; }
 };
 
 /// Kinds of groups that a thread met. `unit`: rows have a mark of their own before those of their entries.
@@ -136,27 +147,31 @@ class RowGroups {
 
   template <class RowOf>
   bool add(const Kinds& kinds, const RowOf& row_of) {
-    std::array<GroupedRow<I>, group_rows> rows;
-    for (size_t r = 0; r < rows.size(); ++r) rows[r] = row_of(kinds[r]);
+    std::vector<GroupedRow<I>> rows;
+    for (size_t r = 0; r < group_rows && kinds[r] != no_row; ++r) rows.push_back(row_of(kinds[r]));
     const int64_t n = rows[0].n;
     RowGroup group{};
     group.kinds = kinds;
     group.n = static_cast<int32_t>(n);
     group.after = -1;
     // Columns of entry 0 in all rows, seen from the first row; the other entries must lie in the same way.
-    std::array<int64_t, group_rows> column;
+    std::array<int64_t, group_rows> column{};
     const auto from_first = [&](size_t r, int64_t k) {
       return int64_t{rows[r].distances[k]} + static_cast<int64_t>(r);
     };
     for (size_t r = 0; r < rows.size(); ++r) column[r] = from_first(r, 0) - from_first(0, 0);
-    const auto [low, high] = std::minmax_element(column.begin(), column.end());
+    const auto [low, high] =
+        std::minmax_element(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(rows.size()));
     if (*high - *low >= 2 * group_rows) return false;
     for (size_t r = 1; r < rows.size(); ++r)
       for (int64_t k = 0; k < n; ++k)
         if (from_first(r, k) - from_first(0, k) != column[r]) return false;
     group.reach = static_cast<uint8_t>(*high - *low);
-    group.consecutive = true;
-    for (size_t r = 0; r < rows.size(); ++r) {
+    group.rows = static_cast<uint8_t>(rows.size());
+    group.consecutive = group.rows == group_rows;
+    for (size_t r = 0; r < group_rows; ++r) {
+      group.starts[r + 1] = group.starts[r];
+      if (r >= rows.size()) continue;
       group.spread[r] = static_cast<uint8_t>(column[r] - *low);
       group.consecutive &= group.spread[r] == r;
       group.starts[r + 1] = static_cast<uint16_t>(group.starts[r] + rows[r].columns);
@@ -164,6 +179,8 @@ class RowGroups {
     }
     group.distances_at = distances.size();
     for (int64_t k = 0; k < n; ++k) distances.push_back(static_cast<I>(rows[0].distances[k] + *low));
+    // Products of entries that are no more are not used.
+    while ((distances.size() - group.distances_at) % columns_at_once != 0) distances.push_back(distances.back());
     group.steps_at = steps.size();
     const auto list = [&](const auto& takes) {
       const size_t before = steps.size();
@@ -192,28 +209,45 @@ class RowGroups {
   std::vector<uint16_t> table_;  // 1 + the group
 };
 
-#if defined(__AVX512F__)
-/// Rows and columns change places: eight doubles from each of eight rows that lie `stride` apart.
-inline void transpose_lanes(const double* from, int64_t stride, __m512d (&column)[8]) {
-  __m512d pair[8], quad[8];
-  for (int r = 0; r < 8; r += 2) {
-    const __m512d even = _mm512_loadu_pd(from + r * stride), odd = _mm512_loadu_pd(from + (r + 1) * stride);
-    pair[r] = _mm512_maskz_unpacklo_pd(0xff, even, odd);      // columns 0, 2, 4, 6 of both
-    pair[r + 1] = _mm512_maskz_unpackhi_pd(0xff, even, odd);  // columns 1, 3, 5, 7
-  }
-  for (int r = 0; r < 8; r += 4)
-    for (int side = 0; side < 2; ++side) {
-      quad[r + side] = _mm512_maskz_shuffle_f64x2(0xff, pair[r + side], pair[r + 2 + side], 0x88);      // 0, 4 or 1, 5
-      quad[r + 2 + side] = _mm512_maskz_shuffle_f64x2(0xff, pair[r + side], pair[r + 2 + side], 0xdd);  // 2, 6 or 3, 7
-    }
-  for (int k = 0; k < 4; ++k) {
-    column[k] = _mm512_maskz_shuffle_f64x2(0xff, quad[k], quad[4 + k], 0x88);
-    column[k + 4] = _mm512_maskz_shuffle_f64x2(0xff, quad[k], quad[4 + k], 0xdd);
-  }
+/// A's values, of which groups read eight rows at once, are fetched so far ahead to the second cache.
+inline constexpr int64_t prefetched_bytes = 8192;
+
+/// Fetches what lies so far ahead of `count` values.
+inline void fetch_ahead(const double* a, int64_t count) {
+  const char* const ahead = reinterpret_cast<const char*>(a) + prefetched_bytes;
+  for (size_t at = 0; at < static_cast<size_t>(count) * sizeof(double); at += cache_line)
+    __builtin_prefetch(ahead + at, 0, 2);
 }
 
-/// A's values, which are read in eight rows at once, are fetched so far ahead to the second cache.
-inline constexpr int64_t prefetched_bytes = 8192;
+#if defined(__AVX512F__)
+inline __mmask8 lanes_of(const RowGroup::Step& step) {
+#if defined(__AVX512DQ__)
+  __mmask8 lanes;  // not by way of another register, as compilers do
+  asm("kmovb %1, %0" : "=k"(lanes) : "m"(step.lanes));
+  return lanes;
+#else
+  return step.lanes;
+#endif
+}
+
+/// Four doubles from each of eight rows that lie `stride` apart: rows and columns change places. Halves of vectors are
+/// put together as they are loaded, which spares a third of the shuffles.
+inline void transpose_lanes(const double* from, int64_t stride, __m512d (&column)[4]) {
+  const auto halves = [&](int low) {
+    const double* const at = from + low * stride;
+    return _mm512_maskz_insertf64x4(0xff, _mm512_castpd256_pd512(_mm256_loadu_pd(at)), _mm256_loadu_pd(at + 2 * stride),
+                                    1);
+  };
+  const __m512d rows_02 = halves(0), rows_13 = halves(1), rows_46 = halves(4), rows_57 = halves(5);
+  const auto combine = [](__m512d low, __m512d high, __m512d& first, __m512d& third) {
+    first = _mm512_maskz_shuffle_f64x2(0xff, low, high, 0x88);
+    third = _mm512_maskz_shuffle_f64x2(0xff, low, high, 0xdd);
+  };
+  combine(_mm512_maskz_unpacklo_pd(0xff, rows_02, rows_13), _mm512_maskz_unpacklo_pd(0xff, rows_46, rows_57), column[0],
+          column[2]);
+  combine(_mm512_maskz_unpackhi_pd(0xff, rows_02, rows_13), _mm512_maskz_unpackhi_pd(0xff, rows_46, rows_57), column[1],
+          column[3]);
+}
 
 /// The eight rows of C of a group: rows of A begin at `a` (of which RowGroup::read() values are read), b is B's value
 /// of the first row's own number. finish(sums, own) turns sums of alpha A B into C's. c has room for eight values
@@ -223,47 +257,49 @@ void make_group(const RowGroups<I, unit>& all, const RowGroup& group, double alp
                 double* c, const Finish& finish) {
   alignas(64) double products[256][8], sums_of[most_grouped_columns][8];
   const I* const distances = all.distances.data() + group.distances_at;
-  const int64_t n = group.n;
   const __m512i spread =
       _mm512_maskz_cvtepu8_epi64(0xff, _mm_loadl_epi64(reinterpret_cast<const __m128i*>(group.spread.data())));
   const unsigned reached = (2u << group.reach) - 1;
-  for (int64_t first = 0; first < n; first += 8) {
-    for (int line = 0; line < 8; ++line)
-      _mm_prefetch(reinterpret_cast<const char*>(a + 8 * first) + prefetched_bytes + 64 * line, _MM_HINT_T1);
-    __m512d values[8];
-    transpose_lanes(a + first, n, values);
-    for (__m512d& value : values) value = _mm512_mul_pd(_mm512_set1_pd(alpha), value);
-    const int64_t here = std::min<int64_t>(8, n - first);
-    // The products of entries that are no more are not used.
-    if (group.consecutive) {
-      for (int64_t k = 0; k < 8; ++k)
-        if (k < here)
-          _mm512_store_pd(products[first + k], _mm512_mul_pd(values[k], _mm512_loadu_pd(b + distances[first + k])));
-    } else {
-      for (int64_t k = 0; k < 8; ++k) {
-        if (k >= here) continue;
-        const double* const from = b + distances[first + k];
-        const __m512d low = _mm512_maskz_loadu_pd(static_cast<__mmask8>(reached), from),
-                      high = _mm512_maskz_loadu_pd(static_cast<__mmask8>(reached >> 8), from + 8);
-        _mm512_store_pd(products[first + k], _mm512_mul_pd(values[k], _mm512_permutex2var_pd(low, spread, high)));
-      }
+  // load(from) brings values of B.
+  const auto multiply = [&](const auto& load) {
+    for (int64_t first = 0; first < group.n; first += columns_at_once) {
+      fetch_ahead(a + group_rows * first, group_rows * columns_at_once);
+      __m512d values[columns_at_once];
+      transpose_lanes(a + first, group.n, values);
+      for (int64_t k = 0; k < columns_at_once; ++k)
+        _mm512_store_pd(products[first + k],
+                        _mm512_mul_pd(_mm512_mul_pd(_mm512_set1_pd(alpha), values[k]), load(b + distances[first + k])));
     }
-  }
+  };
+  if (group.consecutive)
+    multiply([](const double* from) { return _mm512_loadu_pd(from); });
+  else if (group.reach < group_rows)
+    multiply([=](const double* from) {
+      return _mm512_maskz_permutexvar_pd(0xff, spread, _mm512_maskz_loadu_pd(static_cast<__mmask8>(reached), from));
+    });
+  else
+    multiply([=](const double* from) {
+      const __m512d high = _mm512_maskz_loadu_pd(static_cast<__mmask8>(reached >> 8), from + 8);
+      return _mm512_permutex2var_pd(_mm512_loadu_pd(from), spread, high);
+    });
   const RowGroup::Place* const places = all.places.data() + group.places_at;
   const RowGroup::Step* step = all.steps.data() + group.steps_at;
   for (size_t place = 0; place < group.places; ++place) {
     __m512d sums = _mm512_setzero_pd();
     for (const RowGroup::Step* const end = step + places[place].steps; step < end; ++step)
-      sums = _mm512_mask_add_pd(sums, static_cast<__mmask8>(step->lanes), sums, _mm512_load_pd(products[step->k]));
+      sums = _mm512_mask_add_pd(sums, lanes_of(*step), sums, _mm512_load_pd(products[step->k]));
     _mm512_store_pd(sums_of[place], finish(sums, places[place].own));
   }
   // From the last columns to the first: what a row writes too much, less than eight values, is overwritten.
   for (int first = (group.places - 1) / 8 * 8; first >= 0; first -= 8) {
-    __m512d values[8];
     for (int place = group.places; place < first + 8; ++place) _mm512_store_pd(sums_of[place], _mm512_setzero_pd());
-    transpose_lanes(sums_of[first], 8, values);
-    for (size_t r = 0; r < group_rows; ++r)
-      if (group.starts[r] + first < group.starts[r + 1]) _mm512_storeu_pd(c + group.starts[r] + first, values[r]);
+    for (int row = 0; row < group_rows; row += 4) {
+      __m512d values[4];
+      transpose_lanes(sums_of[first] + row, 8, values);
+      const uint16_t* const starts = group.starts.data() + row;
+      for (int r = 0; r < 4; ++r)
+        if (starts[r] + first < starts[r + 1]) _mm512_storeu_pd(c + starts[r] + first, values[r]);
+    }
   }
 }
 

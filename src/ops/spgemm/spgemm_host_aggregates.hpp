@@ -180,10 +180,10 @@ class AggregateRows {
               group != nullptr && begin + group->read() <= A.nnz) {
             if (filled + group->entries() > room) flush(true);
             make_group(i, known.groups, *group, a + begin, block + filled);
-            begin += group_rows * group->n;
+            begin += group->rows * group->n;
             at += group->entries();
             filled += group->entries();
-            i += group_rows - 1;
+            i += group->rows - 1;
             flush(false);
             continue;
           }
@@ -206,6 +206,7 @@ class AggregateRows {
           m = like.columns;
         }
         if (filled > 0 && filled + m > room) flush(true);
+        if constexpr (!std::is_same_v<MakeGroup, NoGroups>) fetch_ahead(row.a, row.n);
         make_row(i, row, m, c + at, m <= room ? block + filled : c + at);
         begin += row.n;
         at += m;

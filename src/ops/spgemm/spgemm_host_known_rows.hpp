@@ -82,29 +82,33 @@ struct KnownRows {
   /// Notes groups among the rows of `kinds`.
   void group(uint16_t* kinds, int64_t count) {
     int32_t last = -1;
-    for (int64_t i = 0; i + group_rows <= count;) {
+    for (int64_t i = 0; i < count;) {
       // Up to the first row with which there is no group.
       int64_t alike = 0;
-      for (; alike < group_rows && kinds[i + alike] != listed_row; ++alike) {
+      for (const int64_t most_alike = std::min(group_rows, count - i); alike < most_alike; ++alike) {
+        if (kinds[i + alike] == listed_row) break;
         const Row& row = rows[kinds[i + alike]];
         if (row.columns > most_grouped_columns || row.n == unit || row.n != rows[kinds[i]].n) break;
       }
-      if (alike < group_rows) {
-        i += std::max<int64_t>(alike, 1);
-        continue;
+      int32_t id = -1;
+      const bool grouped =
+          alike == group_rows || (alike >= fewest_grouped_rows && rows[kinds[i]].n - unit >= fewest_entries);
+      if (grouped) {
+        typename RowGroups<I, unit>::Kinds wanted;
+        wanted.fill(no_row);
+        std::copy(kinds + i, kinds + i + alike, wanted.begin());
+        id = groups.find(wanted, last, [this](uint16_t kind) {
+          const Row& row = rows[kind];
+          return GroupedRow<I>{distances.data() + row.distances_at, marks.data() + row.marks_at,
+                               row.columns <= mask_columns, row.n - unit, row.columns};
+        });
       }
-      typename RowGroups<I, unit>::Kinds wanted;
-      std::copy(kinds + i, kinds + i + group_rows, wanted.begin());
-      const int32_t id = groups.find(wanted, last, [this](uint16_t kind) {
-        const Row& row = rows[kind];
-        return GroupedRow<I>{distances.data() + row.distances_at, marks.data() + row.marks_at,
-                             row.columns <= mask_columns, row.n - unit, row.columns};
-      });
       if (id >= 0) {
         kinds[i] = static_cast<uint16_t>(first_of_group + id);
         last = id;
       }
-      i += id >= 0 ? group_rows : 1;
+      // Rows that do not fit together may do so from the next one on.
+      i += id >= 0 || !grouped ? std::max<int64_t>(alike, 1) : 1;
     }
   }
 

@@ -99,17 +99,18 @@ class AggregatesKernel final : public Kernel {
                       [[maybe_unused]] const FirstRow& zeros, [[maybe_unused]] E* c) {
 #if defined(__AVX512F__)
     if constexpr (spgemm::has_groups<E>) {
+      const auto rows = static_cast<__mmask8>((1u << group.rows) - 1);
       __m512d scale;
       if (inverse != nullptr) {
-        scale = _mm512_loadu_pd(inverse + i);
+        scale = _mm512_maskz_loadu_pd(rows, inverse + i);
       } else {
         const __m512d d = spgemm::group_diagonal(all, group, a);
-        const unsigned zero = _mm512_cmp_pd_mask(d, _mm512_setzero_pd(), _CMP_EQ_OQ);
+        const unsigned zero = _mm512_mask_cmp_pd_mask(rows, d, _mm512_setzero_pd(), _CMP_EQ_OQ);
         if (zero != 0) zeros.note(i + std::countr_zero(zero));
         scale = _mm512_div_pd(_mm512_set1_pd(1), d);
       }
       scale = _mm512_mul_pd(_mm512_set1_pd(-omega), scale);
-      const __m512d own = _mm512_loadu_pd(b);
+      const __m512d own = _mm512_maskz_loadu_pd(rows, b);
       spgemm::make_group(all, group, 1.0, a, b, c, [=](__m512d sums, unsigned its_own) {
         const __m512d scaled = _mm512_mul_pd(sums, scale);
         return _mm512_mask_add_pd(scaled, static_cast<__mmask8>(its_own), scaled, own);
