@@ -4,30 +4,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "device/gpu_bucket.hpp"
 #include "device/gpu_launch.hpp"
 #include "device/gpu_queue.hpp"
 #include "device/gpu_rows.hpp"
-#include "levels_gpu_grid.hpp"
-#include "levels_gpu_kernels.hpp"
+#include "levels_gpu_look.hpp"
 #include "ops/levels/levels.hpp"
 
 namespace kkc::levels {
 namespace gpu_parts {
-
-template <class T>
-Buffer device_array(const std::shared_ptr<const Memory>& memory, int64_t count) {
-  return Buffer(memory, Space::device, static_cast<size_t>(count) * sizeof(T));
-}
-template <class T>
-std::shared_ptr<const Buffer> shared_device_array(const std::shared_ptr<const Memory>& memory, int64_t count) {
-  return std::make_shared<const Buffer>(memory, Space::device, static_cast<size_t>(count) * sizeof(T));
-}
-
-inline int64_t mean_row(const CsrRef& A) { return A.nnz / std::max<int64_t>(1, A.rows); }
 
 /// Lanes of a row for FindLevels: more rows at a time find more of the chain, longer rows need more loads in flight.
 inline int lanes_log2_for(double entries_a_row) {
@@ -44,44 +34,14 @@ O long_row_for(double entries_a_row, int lanes_log2) {
 #endif
 }
 
-inline int lanes_log2_for_whole_rows(const CsrRef& A) {
-  return static_cast<int>(std::min<int64_t>(4, std::bit_width(static_cast<uint64_t>(mean_row(A) / 8))));
-}
-
+/// Levels as a grid has them: read Found::grids to see if they are right.
 template <class I, class O>
-void find_diagonals(Queue& queue, const CsrRef& A, bool lower, O* diagonal, Counts* counts) {
-  using Find = FindDiagonals<I, O>;
-  const int lanes_log2 = lanes_log2_for_whole_rows(A);
-  gpu::launch(
-      queue, std::min(gpu::blocks_for(A.rows, Find::threads >> lanes_log2), 4096u), Find::threads, 0,
-      Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base, lower, lanes_log2,
-           static_cast<O>(int64_t{32} << lanes_log2), 4 * std::max<int64_t>(4, mean_row(A)), diagonal, counts});
-}
-
-/// What the first passes find, in the queue's scratch memory.
-struct Found {
-  Counts counts;
-  Grid grid;
-  uint32_t links[SampleGrid<int32_t, int32_t, 1>::words];
-};
-
-inline Found* found_in(Queue& queue) {
-  static_assert(sizeof(Found) <= gpu::GpuQueue::scratch_bytes);
-  return static_cast<Found*>(static_cast<gpu::GpuQueue&>(queue).scratch());
-}
-
-/// Levels as a grid has them: read Found::grid to see if they are right.
-template <class I, class O>
-void try_grid(Queue& queue, const CsrRef& A, bool lower, I* level, Found* found) {
-  using Sample = SampleGrid<I, O, 1>;
+void try_grid(Queue& queue, const CsrRef& A, bool lower, I* level) {
   using Check = CheckGrid<I, O>;
-  const auto* const offsets = static_cast<const O*>(A.offsets);
-  const auto* const indices = static_cast<const I*>(A.indices);
-  gpu::launch(queue, gpu::blocks_for(std::min<int64_t>(A.rows, Sample::sample), Sample::threads), Sample::threads, 0,
-              Sample{offsets, indices, A.rows, A.base, lower, found->links, &found->grid});
-  const int lanes_log2 = lanes_log2_for_whole_rows(A);
-  gpu::launch(queue, std::min(gpu::blocks_for(A.rows, Check::threads >> lanes_log2), 4096u), Check::threads, 0,
-              Check{offsets, indices, A.rows, A.base, lower, lanes_log2, &found->grid, level, &found->counts.highest});
+  Found* const found = &found_in(queue)->found;
+  gpu::launch(queue, blocks_for_whole_rows(A, Check::threads), Check::threads, 0,
+              Check{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.base, lower,
+                    lanes_log2_for_whole_rows(A), &found->grids.rows, level, &found->counts.highest});
 }
 
 /// How many rows a warp of FindLevels takes: a part of a line, or one group.
@@ -117,53 +77,107 @@ LastGiants last_giants(Queue& queue, const CsrRef& A, bool lower) {
   return found;
 }
 
-/// Finds order, diagonal, starts, count, missing and parted. Blocks.
+/// Rows by levels, which count from 1.
+template <class I>
+class LevelSort {
+  using Key = std::make_unsigned_t<I>;
+
+ public:
+  LevelSort(const std::shared_ptr<const Memory>& memory, int64_t rows)
+      : rows_(rows),
+        each_((static_cast<size_t>(rows) * sizeof(I) + memory_alignment - 1) / memory_alignment * memory_alignment),
+        room_(memory, Space::device, 2 * each_ + gpu::sort_scratch_bytes<Key, I>(rows)),
+        order_(shared_device_array<I>(memory, rows)) {}
+
+  /// Finds order, device_starts and starts. Blocks.
+  void sort(Queue& queue, const std::shared_ptr<const Memory>& memory, I* level, Levels& levels) const {
+    const int bits = std::bit_width(static_cast<uint64_t>(levels.count));
+    auto* const keys = reinterpret_cast<Key*>(level);
+    auto* const room = room_.as<char>();
+    auto* const other_keys = reinterpret_cast<Key*>(room);
+    auto* const other_order = reinterpret_cast<I*>(room + each_);
+    I* const order = order_->template as<I>();
+    // The last pass writes to `order`.
+    const bool odd = gpu::radix_passes(0, bits) % 2 != 0;
+    gpu::prepare_sort<Key, I>(queue);
+    gpu::sort_pairs<Key, I>(queue, {keys, other_keys}, {odd ? other_order : order, odd ? order : other_order}, rows_, 0,
+                            bits, room + 2 * each_, gpu::PayloadIs::places);
+    levels.order = order_;
+    levels.device_starts = shared_device_array<I>(memory, levels.count + 1);
+    using Bounds = gpu::BucketBounds<Key, I>;
+    gpu::launch_over(
+        queue, rows_ + 1,
+        Bounds{odd ? other_keys : keys, Key{1}, rows_, levels.count, levels.device_starts->template as<I>()});
+    std::vector<I> starts(static_cast<size_t>(levels.count) + 1);
+    queue.copy(starts.data(), levels.device_starts->data(), levels.device_starts->bytes());
+    levels.starts.assign(starts.begin(), starts.end());
+  }
+
+ private:
+  int64_t rows_;
+  size_t each_;
+  Buffer room_;  // other keys, other order, the sort's scratch
+  std::shared_ptr<const Buffer> order_;
+};
+
+/// Finds order, diagonal, starts, count, missing and parted. `seen`: a look at A, which is used up, or null. Blocks.
 template <class I, class O>
-void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, const CsrRef& A, bool lower,
-                 Levels& levels) {
+void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, const CsrRef& A, bool lower, Levels& levels,
+                 FirstLook* seen = nullptr) {
   const int64_t n = A.rows;
-  levels.diagonal = shared_device_array<O>(memory, n);
   levels.starts.assign(1, 0);
   levels.parted = true;
   if (n == 0) {
+    levels.diagonal = shared_device_array<O>(memory, 0);
     levels.order = shared_device_array<I>(memory, 0);
     return;
   }
-  using Key = std::make_unsigned_t<I>;
-  const Buffer keys = device_array<Key>(memory, n);
-  Found* const found = found_in(queue);
-  const auto begin = [&](I* level, int64_t rows) {
-    const StartLevels<I> start{level, rows, &found->counts, &found->grid};
-    gpu::launch(queue, std::min(gpu::blocks_for(std::max<int64_t>(1, rows), start.threads * 4), 4096u), start.threads,
-                0, start);
-  };
-  begin(nullptr, 0);
-  find_diagonals<I, O>(queue, A, lower, levels.diagonal->template as<O>(), &found->counts);
-  try_grid<I, O>(queue, A, lower, keys.as<I>(), found);
-  const auto rows = gpu::read_back<Found>(queue, found);
-  levels.missing = static_cast<int64_t>(rows.counts.missing);  // ~0 is -1
-  levels.parted = rows.counts.unparted == 0;
-  levels.entries_a_row = static_cast<double>(rows.counts.entries) / static_cast<double>(n);
-  levels.count = static_cast<int64_t>(rows.counts.highest);
-  if (rows.grid.line == 0 || rows.grid.wrong != 0) {
+  FirstLook look;
+  if (seen != nullptr) {
+    look = std::move(*seen);
+  } else {
+    look.diagonal = shared_device_array<O>(memory, n);
+    look.level = device_array<I>(memory, n);
+    look_at<I, O>(queue, A, lower, false, look.diagonal->template as<O>(), look.level.template as<I>());
+  }
+  levels.diagonal = look.diagonal;
+  I* const level = look.level.template as<I>();
+  Found* const in_memory = &found_in(queue)->found;
+  Found& found = look.found;
+  // Memory is asked for while the device is busy.
+  std::optional<LevelSort<I>> sort;
+  if (seen == nullptr || found.grids.rows.line != 0) {
+    try_grid<I, O>(queue, A, lower, level);
+    sort.emplace(memory, n);
+    found = gpu::read_back<Found>(queue, in_memory);
+  }
+  levels.missing = static_cast<int64_t>(found.counts.missing);  // ~0 is -1
+  levels.parted = found.counts.unparted == 0;
+  levels.entries_a_row = static_cast<double>(found.counts.entries) / static_cast<double>(n);
+  levels.count = static_cast<int64_t>(found.counts.highest);
+  const Grid& grid = found.grids.rows;
+  if (grid.line == 0 || grid.wrong != 0) {
     // Matrices much of which is in rows of many times the mean's entries have such rows in all of their long chains.
     const auto crowded_but = [&](int64_t entries) {
       constexpr double share = 0.3;
       const auto nnz = static_cast<double>(A.nnz - entries);
-      return static_cast<double>(rows.counts.crowded) - static_cast<double>(entries) > share * nnz;
+      return static_cast<double>(found.counts.crowded) - static_cast<double>(entries) > share * nnz;
     };
     const LastGiants last = crowded_but(0) ? last_giants<O>(queue, A, lower) : LastGiants{};
     const bool crowded = crowded_but(last.entries);
     const double entries_a_row =
         std::max(0.0, levels.entries_a_row - static_cast<double>(last.entries) / static_cast<double>(n));
     const int lanes_log2 = crowded ? 5 : lanes_log2_for(entries_a_row);
-    const int64_t chunk = chunk_for(rows.grid.line, entries_a_row, 32 >> lanes_log2);
-    begin(keys.as<I>(), n);
+    const int64_t chunk = chunk_for(grid.line, entries_a_row, 32 >> lanes_log2);
+    if (grid.line != 0) {  // what was tried lies there
+      const StartLevels<I> start{level, n, &in_memory->counts};
+      gpu::launch(queue, std::min(gpu::blocks_for(n, start.threads * 4), 4096u), start.threads, 0, start);
+    }
     const auto find = [&]<int deep>(std::integral_constant<int, deep>) {
       using Find = FindLevels<I, O, deep>;
       gpu::launch(queue, gpu::blocks_for(n - last.rows, Find::warps * chunk), Find::threads, 0,
                   Find{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), n, n - last.rows, A.base,
-                       lower, levels.parted, lanes_log2, chunk, keys.as<I>(), levels.diagonal->as<O>(), &found->counts,
+                       lower, levels.parted, lanes_log2, chunk, level, levels.diagonal->as<O>(), &in_memory->counts,
                        long_row_for<O>(entries_a_row, lanes_log2)});
     };
     // A crowded matrix' longest rows alone may take most of the time.
@@ -174,30 +188,11 @@ void find_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, cons
     for (int64_t i = last.rows; i > 0; --i)
       gpu::launch(queue, 512, FindLastLevel<I, O>::threads, 0,
                   FindLastLevel<I, O>{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices),
-                                      lower ? n - i : i - 1, A.base, lower, keys.as<I>(), &found->counts});
-    levels.count = static_cast<int64_t>(gpu::read_back<Counts>(queue, &found->counts).highest);
+                                      lower ? n - i : i - 1, A.base, lower, level, &in_memory->counts});
+    if (!sort) sort.emplace(memory, n);
+    levels.count = static_cast<int64_t>(gpu::read_back<Counts>(queue, &in_memory->counts).highest);
   }
-
-  // Levels count from 1 in the keys.
-  const int bits = std::bit_width(static_cast<uint64_t>(levels.count));
-  const bool one_pass = gpu::radix_passes(0, bits) == 1;
-  const Buffer other_keys = device_array<Key>(memory, n);
-  const auto first_order = shared_device_array<I>(memory, one_pass ? 0 : n),
-             second_order = shared_device_array<I>(memory, n);
-  const Buffer scratch(memory, Space::device, gpu::sort_scratch_bytes<Key, I>(n));
-  gpu::prepare_sort<Key, I>(queue);
-  const int where = gpu::sort_pairs<Key, I>(queue, {keys.as<Key>(), other_keys.as<Key>()},
-                                            {first_order->template as<I>(), second_order->template as<I>()}, n, 0, bits,
-                                            scratch.data(), gpu::PayloadIs::places);
-  levels.order = where == 0 ? first_order : second_order;
-  levels.device_starts = shared_device_array<I>(memory, levels.count + 1);
-  using Bounds = gpu::BucketBounds<Key, I>;
-  gpu::launch_over(queue, n + 1,
-                   Bounds{(where == 0 ? keys : other_keys).template as<Key>(), Key{1}, n, levels.count,
-                          levels.device_starts->template as<I>()});
-  std::vector<I> starts(static_cast<size_t>(levels.count) + 1);
-  queue.copy(starts.data(), levels.device_starts->data(), levels.device_starts->bytes());
-  levels.starts.assign(starts.begin(), starts.end());
+  sort->sort(queue, memory, level, levels);
 }
 
 /// A transposed pattern, its rows sorted, and where its entries' values lie.
@@ -229,12 +224,22 @@ void fill_in(Queue& queue, const Desc& desc, Levels& levels) {
   find_levels<I, O>(queue, desc.memory, transposed.ref(A), desc.uplo != Uplo::lower, levels);
   // Places in A's own rows.
   if (A.rows == 0) return;
-  Found* const in_memory = found_in(queue);
-  gpu::launch(queue, 1, StartLevels<I>::threads, 0, StartLevels<I>{nullptr, 0, &in_memory->counts, &in_memory->grid});
-  find_diagonals<I, O>(queue, A, desc.uplo == Uplo::lower, levels.diagonal->template as<O>(), &in_memory->counts);
-  const auto found = gpu::read_back<Counts>(queue, &in_memory->counts);
+  Counts* const counts = &found_in(queue)->found.counts;
+  gpu::launch(queue, 1, StartLevels<I>::threads, 0, StartLevels<I>{nullptr, 0, counts});
+  gpu::launch(queue, blocks_for_whole_rows(A, FindDiagonals<I, O>::threads), FindDiagonals<I, O>::threads, 0,
+              diagonals_of<I, O>(A, desc.uplo == Uplo::lower, levels.diagonal->template as<O>(), nullptr, counts));
+  const auto found = gpu::read_back<Counts>(queue, counts);
   levels.missing = static_cast<int64_t>(found.missing);
   levels.parted = found.unparted == 0;
+}
+
+/// Those of a pattern that is not transposed and was looked at; the look is used up. Blocks.
+template <class I, class O>
+std::shared_ptr<const Levels> find_after(Queue& queue, const Desc& desc, FirstLook& look) {
+  return find_typed(desc, [&]<class J, class P>(J, P, Levels& levels) {
+    if constexpr (std::is_same_v<I, J> && std::is_same_v<O, P>)
+      find_levels<I, O>(queue, desc.memory, desc.A, desc.uplo == Uplo::lower, levels, &look);
+  });
 }
 
 inline std::shared_ptr<const Levels> find(Queue& queue, const Desc& desc) {

@@ -62,8 +62,14 @@ struct GridRows {
   }
 };
 
+/// Rows of a line that are taken at once: a step for each row, or for each stretch of so many.
+inline constexpr int stretch_rows = 8;
+struct Grids {
+  Grid rows, stretches;
+};
+
 /// Finds what the grid is if it is one; writes all of it.
-template <class I, class O, int unit>
+template <class I, class O>
 struct SampleGrid {
   static constexpr int threads = 256, sample = 16384, words = sample / 32;
   static constexpr int most_entries = 256;  // looked at in a row
@@ -75,18 +81,18 @@ struct SampleGrid {
   int32_t base;
   bool lower;
   uint32_t* links;  // [words]: does row i need the one before it?
-  Grid* grid;       // ticket and wrong are zero
+  Grids* grids;     // zeros
 
-  __device__ void operator()() const {
+  __device__ void run(unsigned block, unsigned blocks) const {
     __shared__ bool last;
-    const int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x;
+    const int64_t i = int64_t{block} * threads + threadIdx.x;
     bool linked = false;
     if (i < rows) each(static_cast<I>(i), [&](I needed) { linked = linked || needed == i - 1; });
     const uint32_t word = gpu::ballot32(linked);
     if ((threadIdx.x & 31u) == 0) links[i / 32] = word;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(&grid->ticket, 1u) + 1 == gridDim.x;
+    if (threadIdx.x == 0) last = atomicAdd(&grids->rows.ticket, 1u) + 1 == blocks;
     __syncthreads();
     if (!last) return;
     __threadfence();
@@ -109,13 +115,14 @@ struct SampleGrid {
   __device__ void look() const {
     __shared__ uint32_t linked[words];
     __shared__ int line, lines;
-    __shared__ unsigned long long by_line, by_plane;
+    constexpr int units[] = {1, stretch_rows};
+    __shared__ unsigned long long by_line[2], by_plane[2];
     __shared__ bool uneven;
     const int seen = static_cast<int>(min(rows, int64_t{sample})), thread = static_cast<int>(threadIdx.x);
     constexpr int none = INT32_MAX;
     if (thread == 0) {
       line = lines = none;
-      by_line = by_plane = 0;
+      by_line[0] = by_line[1] = by_plane[0] = by_plane[1] = 0;
       uneven = false;
     }
     // Row 0, and what lies behind the sample, count as linked.
@@ -133,7 +140,6 @@ struct SampleGrid {
         if ((32 * w + __ffs(static_cast<int>(ends)) - 1) % line != 0) uneven = true;
     __syncthreads();
     const I all = static_cast<I>(rows), length = line == none ? all : static_cast<I>(line);
-    if (thread == 0) grid->line = grid->plane = grid->by_line = grid->by_plane = 0;
     if (uneven || length < 2) return;
     // A plane ends where a line's first row needs none of the line before.
     const I count = (all - 1) / length + 1;
@@ -160,7 +166,10 @@ struct SampleGrid {
       each(q, [&](I needed) {
         const auto there = lie.place_near(here, needed);
         if (there.plane == here.plane && there.line < here.line)
-          atomicMax(&by_line, above(1 + there.in_line / unit - here.in_line / unit, here.line - there.line));
+#pragma unroll
+          for (int u = 0; u < 2; ++u)
+            atomicMax(by_line + u,
+                      above(1 + there.in_line / units[u] - here.in_line / units[u], here.line - there.line));
       });
     }
     __syncthreads();
@@ -169,18 +178,22 @@ struct SampleGrid {
       each(q, [&](I needed) {
         const auto there = lie.place_near(here, needed);
         if (there.plane < here.plane)
-          atomicMax(&by_plane, above(1 + there.in_line / unit - here.in_line / unit +
-                                         static_cast<int64_t>(by_line) * (there.line - here.line),
-                                     here.plane - there.plane));
+#pragma unroll
+          for (int u = 0; u < 2; ++u)
+            atomicMax(by_plane + u, above(1 + there.in_line / units[u] - here.in_line / units[u] +
+                                              static_cast<int64_t>(by_line[u]) * (there.line - here.line),
+                                          here.plane - there.plane));
       });
     }
     __syncthreads();
-    const double highest = static_cast<double>(length) + static_cast<double>(by_line) * static_cast<double>(count) +
-                           static_cast<double>(by_plane) * static_cast<double>(all / lie.plane + 1);
-    if (thread != 0 || highest > most_steps) return;
-    found.by_line = static_cast<int64_t>(by_line);
-    found.by_plane = static_cast<int64_t>(by_plane);
-    *grid = found;
+    if (thread >= 2) return;
+    const double highest = static_cast<double>(length) +
+                           static_cast<double>(by_line[thread]) * static_cast<double>(count) +
+                           static_cast<double>(by_plane[thread]) * static_cast<double>(all / lie.plane + 1);
+    if (highest > most_steps) return;
+    found.by_line = static_cast<int64_t>(by_line[thread]);
+    found.by_plane = static_cast<int64_t>(by_plane[thread]);
+    (thread == 0 ? grids->rows : grids->stretches) = found;
   }
 };
 

@@ -19,6 +19,8 @@ struct Counts {
   unsigned long long crowded;  // entries in rows of more than a given number
   unsigned ticket;
   unsigned unparted;
+
+  __device__ static Counts none() { return {~0ull, 0, 0, 0, 0, 0}; }
 };
 
 /// What a lane, and then the lanes of a row, learn of where the row's entries lie.
@@ -66,14 +68,11 @@ struct StartLevels {
   I* level;
   int64_t rows;
   Counts* counts;
-  Grid* grid;
 
   __device__ void operator()() const {
     const int64_t first = int64_t{blockIdx.x} * threads + threadIdx.x;
     for (int64_t i = first; i < rows; i += int64_t{gridDim.x} * threads) level[i] = 0;
-    if (first != 0) return;
-    *counts = {~0ull, 0, 0, 0, 0, 0};
-    *grid = {};
+    if (first == 0) *counts = Counts::none();
   }
 };
 
@@ -91,9 +90,11 @@ struct FindDiagonals {
   O long_row;     // rows of more entries take the whole warp
   int64_t crowd;  // entries of a crowded row, more than
   O* diagonal;
+  I* level;  // null, or where FindLevels begins: 1 for rows that depend on none, else 0
   Counts* counts;
 
-  __device__ void operator()() const {
+  __device__ void operator()() const { run(blockIdx.x, gridDim.x); }
+  __device__ void run(unsigned block, unsigned blocks) const {
     __shared__ unsigned long long entries, crowded;
     __shared__ int64_t giants[most_giants];
     __shared__ int giant_count;
@@ -101,8 +102,8 @@ struct FindDiagonals {
     __syncthreads();
     const int lane = static_cast<int>(threadIdx.x) & 31, each = 32 >> lanes_log2;
     unsigned long long mine = 0, mine_crowded = 0;
-    const int64_t step = int64_t{gridDim.x} * (threads / 32) * each;
-    for (int64_t first = (int64_t{blockIdx.x} * (threads / 32) + threadIdx.x / 32) * each; first < rows; first += step)
+    const int64_t step = int64_t{blocks} * (threads / 32) * each;
+    for (int64_t first = (int64_t{block} * (threads / 32) + threadIdx.x / 32) * each; first < rows; first += step)
       find(first + (lane >> lanes_log2), lane, giants, &giant_count, mine, mine_crowded);
     __syncthreads();
     const int count = min(giant_count, most_giants);
@@ -195,6 +196,7 @@ struct FindDiagonals {
   __device__ void keep(int64_t row, O begin, O end, const Places<O>& places, unsigned long long& entries,
                        unsigned long long& crowded) const {
     diagonal[row] = places.code(end);
+    if (level != nullptr) level[row] = lower ? places.last_left < 0 : places.first_right == Places<O>::none;
     if (!places.parted()) counts->unparted = 1;
     if (!places.present() && static_cast<unsigned long long>(row) < gpu::load_fresh(&counts->missing))
       atomicMin(&counts->missing, static_cast<unsigned long long>(row));

@@ -17,35 +17,19 @@ namespace gpu_parts {
 namespace block_tuning {
 inline constexpr int64_t longest_row = 256;  // a lane's
 inline constexpr int64_t fewest_rows = 512;
-inline constexpr int64_t most_stretches = 64;  // of a sample
-inline constexpr double linked = 0.995;        // of its rows: grids whose lines are near by have fewer
-inline constexpr double near = 0.9;            // of its entries
-inline constexpr double levels = 0.5;          // of blocks by blocks: else rows have more to do at once
-inline constexpr double short_rows = 8;        // entries up to which a lane has fewer under way
-inline constexpr int gate_distance = 2;        // levels that a gate lies before, and one more for each so many entries:
+inline constexpr double linked = 0.995;  // of its rows: grids whose lines are near by have fewer
+inline constexpr double near = 0.9;      // of its entries
+inline constexpr double levels = 0.5;    // of blocks by blocks: else rows have more to do at once
+inline constexpr double short_rows = 8;  // entries up to which a lane has fewer under way
+inline constexpr int gate_distance = 2;  // levels that a gate lies before, and one more for each so many entries:
 inline constexpr double entries_a_level = 8;
 }  // namespace block_tuning
 
-/// Entries a row if A's triangle is a band by a sample of its rows, else -1. Blocks.
-template <class I, class O>
-double band_entries(Queue& queue, const CsrRef& A, bool lower) {
-  using Sample = SampleChain<I, O>;
-  static_assert(block_tuning::most_stretches * sizeof(ChainSample) <= gpu::GpuQueue::scratch_bytes);
-  const int64_t stretches = std::clamp<int64_t>(A.rows / Sample::threads, 1, block_tuning::most_stretches);
-  void* const scratch = static_cast<gpu::GpuQueue&>(queue).scratch();
-  gpu::launch(queue, static_cast<unsigned>(stretches), Sample::threads, 0,
-              Sample{static_cast<const O*>(A.offsets), static_cast<const I*>(A.indices), A.rows, A.rows / stretches,
-                     A.base, lower, static_cast<ChainSample*>(scratch)});
-  ChainSample samples[block_tuning::most_stretches];
-  queue.copy(samples, scratch, static_cast<size_t>(stretches) * sizeof(ChainSample));
-  double rows = 0, linked = 0, entries = 0, near = 0;
-  for (int64_t i = 0; i < stretches; ++i) {
-    rows += samples[i].rows;
-    linked += samples[i].linked;
-    entries += samples[i].entries;
-    near += samples[i].near;
-  }
-  return linked >= block_tuning::linked * rows && near >= block_tuning::near * entries ? entries / rows : -1;
+/// Entries a row if a triangle is a band by a sample of its rows, else -1.
+inline double band_entries(const levels::gpu_parts::ChainSample& sample) {
+  return sample.linked >= block_tuning::linked * sample.rows && sample.near >= block_tuning::near * sample.entries
+             ? static_cast<double>(sample.entries) / sample.rows
+             : -1;
 }
 
 template <class T, class I, class O>
@@ -55,12 +39,14 @@ class BlocksKernel final : public Kernel {
   using Long = SolveBlocks<T, I, O, many>;
 
  public:
-  /// Null where the triangle is no band, or of no use to blocks otherwise.
-  static std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
+  /// Whether the triangle must be looked at.
+  static bool may_take(const Desc& desc) {
     using namespace block_tuning;
-    if (desc.vectors != 1 || desc.A.rows < fewest_rows || transposes(desc.op) || desc.rows.longest > longest_row)
-      return nullptr;
-    const double entries = band_entries<I, O>(queue, desc.A, desc.uplo == Uplo::lower);
+    return desc.vectors == 1 && desc.A.rows >= fewest_rows && !transposes(desc.op) && desc.rows.longest <= longest_row;
+  }
+  /// Null where the triangle is no band, or of no use to blocks otherwise. Blocks.
+  static std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue, const levels::gpu_parts::FirstLook& look) {
+    const double entries = band_entries(look.found.chain);
     if (entries < 0) return nullptr;
     std::unique_ptr<BlocksKernel> kernel(new BlocksKernel(desc, queue, entries));
     if (!kernel->find(desc, queue)) return nullptr;
@@ -101,17 +87,19 @@ class BlocksKernel final : public Kernel {
 
   /// Whether blocks can and do depend on each other as in a band. Blocks.
   bool find(const Desc& desc, Queue& queue) {
-    static_assert(sizeof(BlockCounts) <= gpu::GpuQueue::scratch_bytes);
-    auto* const counts = static_cast<BlockCounts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
-    const Buffer levels = device_array<uint32_t>(desc, blocks_),
+    using levels::gpu_parts::FoundInMemory;
+    static_assert(sizeof(FoundInMemory) + sizeof(BlockCounts) <= gpu::GpuQueue::scratch_bytes);
+    // Behind what the look found, which others may go on with.
+    auto* const counts = reinterpret_cast<BlockCounts*>(levels::gpu_parts::found_in(queue) + 1);
+    const Buffer block_levels = device_array<uint32_t>(desc, blocks_),
                  needs = device_array<I>(desc, blocks_ * most_block_needs), before = device_array<I>(desc, blocks_);
-    gpu::launch_over(queue, blocks_, StartBlocks{levels.as<uint32_t>(), blocks_, counts});
+    gpu::launch_over(queue, blocks_, StartBlocks{block_levels.as<uint32_t>(), blocks_, counts});
     gpu::launch_over(
         queue, blocks_ * 32,
         FindBlockNeeds<I, O>{static_cast<const O*>(desc.A.offsets), static_cast<const I*>(desc.A.indices), shape_.rows,
                              blocks_, shape_.base, shape_.lower, diagonal_.template as<O>(), needs.as<I>(), counts});
     gpu::launch_over(queue, blocks_,
-                     FindBlockLevels<I>{needs.as<I>(), blocks_, levels.as<uint32_t>(), before.as<I>(), counts});
+                     FindBlockLevels<I>{needs.as<I>(), blocks_, block_levels.as<uint32_t>(), before.as<I>(), counts});
     const auto found = gpu::read_back<BlockCounts>(queue, counts);
     if (!found.usable() || found.highest < block_tuning::levels * static_cast<double>(blocks_)) return false;
     refuse_missing(desc, static_cast<int64_t>(found.missing));  // ~0 is -1
@@ -122,7 +110,7 @@ class BlocksKernel final : public Kernel {
                  other_order = device_array<I>(desc, blocks_),
                  scratch(desc.memory, Space::device, gpu::sort_scratch_bytes<uint32_t, I>(blocks_));
     gpu::prepare_sort<uint32_t, I>(queue);
-    const int where = gpu::sort_pairs<uint32_t, I>(queue, {levels.as<uint32_t>(), other_levels.as<uint32_t>()},
+    const int where = gpu::sort_pairs<uint32_t, I>(queue, {block_levels.as<uint32_t>(), other_levels.as<uint32_t>()},
                                                    {order.as<I>(), other_order.as<I>()}, blocks_, 0, bits,
                                                    scratch.data(), gpu::PayloadIs::places);
     items_ = device_array<BlockItem<I>>(desc, blocks_);

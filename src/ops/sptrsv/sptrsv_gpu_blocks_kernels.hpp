@@ -5,60 +5,13 @@
 // multiprocessor", Parallel Comput. 18(7), 1992).
 #pragma once
 
-#include "ops/levels/levels_gpu_kernels.hpp"
+#include "ops/levels/levels_gpu_look.hpp"
 #include "sptrsv_gpu_kernels.hpp"
 
 namespace kkc::sptrsv::gpu_parts {
 
-inline constexpr int block_rows = 32;
+using levels::gpu_parts::block_rows;
 inline constexpr int most_block_needs = 32;
-
-/// Of some rows: how many need the one before them, and how many entries of the triangle lie near by.
-struct ChainSample {
-  unsigned rows, linked, entries, near;
-};
-
-/// Stretches of rows all over the matrix, a block of threads and a result each.
-template <class I, class O>
-struct SampleChain {
-  static constexpr int threads = 256, near_blocks = 3;  // in a row's own block, or in so many before it
-  const O* offsets;
-  const I* indices;
-  int64_t rows, step;  // rows from one stretch to the next: at least threads
-  int32_t base;
-  bool lower;
-  ChainSample* samples;
-
-  __device__ int64_t turned(int64_t row) const { return lower ? row : rows - 1 - row; }
-
-  __device__ void operator()() const {
-    __shared__ ChainSample sums;
-    if (threadIdx.x == 0) sums = {threads, 0, 0, 0};
-    __syncthreads();
-    const int64_t q = int64_t{blockIdx.x} * step + threadIdx.x, row = turned(q),
-                  near_from = (q / block_rows - near_blocks) * block_rows;
-    const O end = offsets[row + 1] - base;
-    unsigned entries = 0, near = 0;
-    bool linked = q == 0;
-    for (O p = offsets[row] - base; p < end; ++p) {
-      const int64_t qc = turned(static_cast<int64_t>(indices[p]) - base);
-      if (qc >= q) continue;
-      ++entries;
-      near += qc >= near_from;
-      linked = linked || qc == q - 1;
-    }
-    entries = gpu::subgroup_sum(entries, 32);
-    near = gpu::subgroup_sum(near, 32);
-    const uint32_t links = gpu::ballot32(linked);
-    if ((threadIdx.x & 31u) == 0) {
-      atomicAdd(&sums.linked, static_cast<unsigned>(__popc(links)));
-      atomicAdd(&sums.entries, entries);
-      atomicAdd(&sums.near, near);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) samples[blockIdx.x] = sums;
-  }
-};
 
 /// In device memory.
 struct BlockCounts {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "device/gpu_sort.hpp"
 #include "sptrsv_gpu_parts.hpp"
@@ -14,7 +15,6 @@ namespace kkc::sptrsv {
 namespace gpu_parts {
 
 namespace stretch_tuning {
-inline constexpr int64_t fewest_rows = 512;
 inline constexpr int64_t longest_row = 9;  // entries, of both triangles
 inline constexpr double most_entries = 4;  // a row without its diagonal, in the mean: all are under way at once
 inline constexpr int64_t gate_steps = 3;
@@ -25,20 +25,22 @@ class StretchesKernel final : public Kernel {
   using Solve = SolveStretches<T, I, O, 4>;
 
  public:
-  /// Null where A is no grid of short rows. Blocks.
-  static std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
+  /// `look`: at a triangle that BlocksKernel may take. Null where it is no grid of short rows. Blocks.
+  static std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue, const levels::gpu_parts::FirstLook& look) {
     using namespace stretch_tuning;
-    if (desc.vectors != 1 || transposes(desc.op) || desc.A.rows < fewest_rows || desc.rows.longest > longest_row)
+    const auto& found = look.found;
+    if (desc.rows.longest > longest_row || found.grids.stretches.line < shortest_line || found.counts.unparted != 0 ||
+        static_cast<double>(found.counts.entries) > most_entries * static_cast<double>(desc.A.rows))
       return nullptr;
-    std::unique_ptr<StretchesKernel> kernel(new StretchesKernel(desc, queue));
-    if (!kernel->find(desc, queue)) return nullptr;
+    std::unique_ptr<StretchesKernel> kernel(new StretchesKernel(desc, queue, look.diagonal));
+    if (!kernel->find(desc, queue, found)) return nullptr;
     return kernel;
   }
 
   void execute(Queue& queue, const Args& args) override {
     forget_all(queue, args.workspace, workspace_bytes());
     Solve f{};
-    f.A = shape_.template with_values<T, I, O>(args.A, diagonal_.template as<O>(), true);
+    f.A = shape_.template with_values<T, I, O>(args.A, diagonal_->template as<O>(), true);
     f.operands = operands_of<T>(args);
     f.order = order_.template as<I>();
     f.stretches = stretches_;
@@ -62,57 +64,50 @@ class StretchesKernel final : public Kernel {
     info.add("rows_per_level", static_cast<double>(shape_.rows) / static_cast<double>(levels_));
     info.add("launches", int64_t{1});
     info.add("lanes_a_row", int64_t{1});
-    info.add("plan_bytes", static_cast<int64_t>(diagonal_.bytes() + order_.bytes()));
+    info.add("plan_bytes", static_cast<int64_t>(diagonal_->bytes() + order_.bytes()));
   }
 
  private:
   static constexpr size_t ticket_bytes = 256;
 
-  StretchesKernel(const Desc& desc, Queue& queue)
-      : shape_(desc), diagonal_(device_array<O>(desc, shape_.rows)), zeros_(desc.memory, queue) {}
+  StretchesKernel(const Desc& desc, Queue& queue, std::shared_ptr<const Buffer> diagonal)
+      : shape_(desc), diagonal_(std::move(diagonal)), zeros_(desc.memory, queue) {}
 
   /// Whether A is such a grid. Blocks.
-  bool find(const Desc& desc, Queue& queue) {
+  bool find(const Desc& desc, Queue& queue, levels::gpu_parts::Found found) {
     namespace grids = levels::gpu_parts;
-    using Sample = grids::SampleGrid<I, O, stretch_rows>;
     using Check = CheckStretches<I, O>;
-    const auto* const offsets = static_cast<const O*>(desc.A.offsets);
-    const auto* const indices = static_cast<const I*>(desc.A.indices);
-    // The last stretch of each line may hold few rows.
-    const Buffer steps = device_array<uint32_t>(desc, shape_.rows / stretch_rows + shape_.rows / shortest_line + 2);
-    grids::Found* const in_memory = grids::found_in(queue);
-    gpu::launch(queue, 1, grids::StartLevels<I>::threads, 0,
-                grids::StartLevels<I>{nullptr, 0, &in_memory->counts, &in_memory->grid});
-    grids::find_diagonals<I, O>(queue, desc.A, shape_.lower, diagonal_.template as<O>(), &in_memory->counts);
-    gpu::launch(queue, gpu::blocks_for(std::min<int64_t>(shape_.rows, Sample::sample), Sample::threads),
-                Sample::threads, 0,
-                Sample{offsets, indices, shape_.rows, shape_.base, shape_.lower, in_memory->links, &in_memory->grid});
-    const int lanes_log2 = grids::lanes_log2_for_whole_rows(desc.A);
-    gpu::launch(queue, std::min(gpu::blocks_for(shape_.rows, Check::threads >> lanes_log2), 4096u), Check::threads, 0,
-                Check{offsets, indices, shape_.rows, shape_.base, shape_.lower, lanes_log2, &in_memory->grid,
-                      steps.as<uint32_t>(), &in_memory->counts.highest});
-    const auto found = gpu::read_back<grids::Found>(queue, in_memory);
-    if (found.grid.line == 0 || found.grid.wrong != 0 || found.counts.unparted != 0 ||
-        static_cast<double>(found.counts.entries) > stretch_tuning::most_entries * static_cast<double>(shape_.rows))
-      return false;
-    refuse_missing(desc, static_cast<int64_t>(found.counts.missing));  // ~0 is -1
-    levels_ = static_cast<int64_t>(found.counts.highest);
-    stretches_ = Stretches<I>::of(shape_.rows, found.grid.line);
-    plane_lines_ = static_cast<I>((found.grid.plane + found.grid.line - 1) / found.grid.line);
+    const grids::Grid& grid = found.grids.stretches;
+    stretches_ = Stretches<I>::of(shape_.rows, grid.line);
+    const int64_t count = stretches_.count();
+    order_ = device_array<I>(desc, count);
+    const size_t each =
+        (static_cast<size_t>(count) * sizeof(uint32_t) + memory_alignment - 1) / memory_alignment * memory_alignment;
+    const Buffer room(desc.memory, Space::device, 2 * each + gpu::sort_scratch_bytes<uint32_t, I>(count)),
+        other_order = device_array<I>(desc, count);
+    auto* const steps = room.as<uint32_t>();
+    auto* const other_steps = reinterpret_cast<uint32_t*>(room.as<char>() + each);
+    grids::Found* const in_memory = &grids::found_in(queue)->found;
+    gpu::launch(queue, grids::blocks_for_whole_rows(desc.A, Check::threads), Check::threads, 0,
+                Check{static_cast<const O*>(desc.A.offsets), static_cast<const I*>(desc.A.indices), shape_.rows,
+                      shape_.base, shape_.lower, grids::lanes_log2_for_whole_rows(desc.A), &in_memory->grids.stretches,
+                      steps, &in_memory->steps});
+    const auto missing = static_cast<int64_t>(found.counts.missing);  // ~0 is -1
+    found = gpu::read_back<grids::Found>(queue, in_memory);
+    if (grid.wrong != 0) return false;
+    refuse_missing(desc, missing);
+    levels_ = static_cast<int64_t>(found.steps);
+    plane_lines_ = static_cast<I>((grid.plane + grid.line - 1) / grid.line);
     const auto gate = [](int64_t by) {
       return static_cast<I>(by <= 0 ? 0 : std::max<int64_t>(1, stretch_tuning::gate_steps / by));
     };
-    gate_lines_ = gate(found.grid.by_line);
-    gate_planes_ = gate(found.grid.by_plane);
+    gate_lines_ = gate(grid.by_line);
+    gate_planes_ = gate(grid.by_plane);
 
-    const int64_t count = stretches_.count();
-    order_ = device_array<I>(desc, count);
-    const Buffer other_steps = device_array<uint32_t>(desc, count), other_order = device_array<I>(desc, count),
-                 scratch(desc.memory, Space::device, gpu::sort_scratch_bytes<uint32_t, I>(count));
     gpu::prepare_sort<uint32_t, I>(queue);
-    const int where = gpu::sort_pairs<uint32_t, I>(
-        queue, {steps.as<uint32_t>(), other_steps.as<uint32_t>()}, {order_.as<I>(), other_order.as<I>()}, count, 0,
-        std::bit_width(static_cast<uint64_t>(levels_)), scratch.data(), gpu::PayloadIs::places);
+    const int where = gpu::sort_pairs<uint32_t, I>(queue, {steps, other_steps}, {order_.as<I>(), other_order.as<I>()},
+                                                   count, 0, std::bit_width(static_cast<uint64_t>(levels_)),
+                                                   room.as<char>() + 2 * each, gpu::PayloadIs::places);
     if (where != 0) queue.copy(order_.data(), other_order.data(), order_.bytes());
     gpu::prepare<Fill>(queue);
     gpu::prepare<Solve>(queue);
@@ -122,7 +117,8 @@ class StretchesKernel final : public Kernel {
 
   Shape shape_;
   int64_t levels_ = 0;
-  Buffer diagonal_, order_;
+  std::shared_ptr<const Buffer> diagonal_;
+  Buffer order_;
   Stretches<I> stretches_{};
   I plane_lines_ = 1, gate_lines_ = 0, gate_planes_ = 0;
   gpu::ZeroRows zeros_;

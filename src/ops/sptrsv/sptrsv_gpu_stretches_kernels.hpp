@@ -9,7 +9,7 @@
 
 namespace kkc::sptrsv::gpu_parts {
 
-inline constexpr int stretch_rows = 8;
+using levels::gpu_parts::stretch_rows;
 inline constexpr int64_t shortest_line = 32;  // rows: shorter ones would fill their last stretch badly
 
 /// Where stretches lie: those of a line one after the other, lines as they come.
@@ -44,11 +44,6 @@ struct CheckStretches {
   unsigned long long* highest;  // step
 
   __device__ void operator()() const {
-    if (grid->line == 0) return;
-    if (grid->line < shortest_line) {
-      grid->wrong = 1;
-      return;
-    }
     const levels::gpu_parts::GridRows<I> lie(*grid);
     const auto stretches = Stretches<I>::of(rows, lie.line);
     const I last = static_cast<I>(rows - 1);

@@ -335,9 +335,19 @@ class SyncFreeKernel final : public Kernel {
 inline std::unique_ptr<Kernel> make_sync_free(const Desc& desc, Queue& queue) {
   std::unique_ptr<Kernel> kernel;
   with_types(desc, [&]<class T, class I, class O>(T, I, O) {
-    kernel = BlocksKernel<T, I, O>::make(desc, queue);
-    if (!kernel) kernel = StretchesKernel<T, I, O>::make(desc, queue);
-    if (!kernel) kernel = std::make_unique<SyncFreeKernel<T, I, O>>(desc, queue);
+    if (!BlocksKernel<T, I, O>::may_take(desc)) {
+      kernel = std::make_unique<SyncFreeKernel<T, I, O>>(desc, queue);
+      return;
+    }
+    namespace find = levels::gpu_parts;
+    auto look = find::first_look<I, O>(queue, desc.memory, desc.A, desc.uplo == Uplo::lower, desc.known_levels.get());
+    kernel = BlocksKernel<T, I, O>::make(desc, queue, look);
+    if (!kernel) kernel = StretchesKernel<T, I, O>::make(desc, queue, look);
+    if (kernel) return;
+    Desc with_levels = desc;
+    if (!desc.known_levels)
+      with_levels.known_levels = find::find_after<I, O>(queue, {desc.A, desc.uplo, false, desc.memory}, look);
+    kernel = std::make_unique<SyncFreeKernel<T, I, O>>(with_levels, queue);
   });
   return kernel;
 }
