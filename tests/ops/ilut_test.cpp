@@ -69,6 +69,36 @@ int64_t below_diagonal(const HostCsr<T>& A) {
   return count;
 }
 
+int64_t length(const HostCsr<double>& F, int64_t i) {
+  return F.offsets[static_cast<size_t>(i) + 1] - F.offsets[static_cast<size_t>(i)];
+}
+
+/// Rows by has(i, j), whose sums and products are exact for a sweep or two: quarters, and powers of two as pivots.
+template <class Has>
+HostCsr<double> of_quarters(int64_t n, const Has& has) {
+  HostCsr<double> A;
+  A.rows = A.cols = n;
+  A.offsets.assign(1, 0);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      const int64_t number = (7 * i + 13 * j + i * j) % 23;
+      if (i != j && !has(i, j)) continue;
+      A.indices.push_back(j);
+      A.values.push_back(i == j ? 256.0 : static_cast<double>(number < 11 ? number - 11 : number - 10) / 4);
+    }
+    A.offsets.push_back(A.nnz());
+  }
+  return A;
+}
+
+void check_near(const HostCsr<double>& is, const HostCsr<double>& expected) {
+  CHECK((is.offsets == expected.offsets));
+  REQUIRE((is.indices == expected.indices));
+  double off = 0;
+  for (size_t p = 0; p < is.values.size(); ++p) off = std::max(off, std::abs(is.values[p] - expected.values[p]));
+  CHECK(off < 1e-12);
+}
+
 /// Root mean square of b - A x, b = 1, after six times x += (L U)^-1 (b - A x), the last one not in it.
 template <class T>
 long double left_by_iterations(const Context& ctx, const HostCsr<T>& A) {
@@ -220,9 +250,6 @@ TEST_CASE("ilut: rows whose candidates a GPU's tables do not hold", "[ilut]") {
     CHECK(is_triangle(f.L, true));
     CHECK(is_triangle(f.U, false));
     // The last rows are full in the first iteration.
-    const auto length = [&](const HostCsr<T>& F, int64_t i) {
-      return F.offsets[static_cast<size_t>(i) + 1] - F.offsets[static_cast<size_t>(i)];
-    };
     for (int64_t i = n - 40; i < n; ++i) REQUIRE(length(f.L, i) + length(f.U, i) == n);
     CHECK(length(f.L, n / 2) + length(f.U, n / 2) == 1);
   }
@@ -264,7 +291,7 @@ TEST_CASE("ilut: zero pivots, numbers that are not finite, missing diagonals and
   }
 }
 
-TEST_CASE("ilut: dense rows and columns make few candidates on hosts", "[ilut]") {
+TEST_CASE("ilut: dense rows and columns make few candidates", "[ilut]") {
   // An arrow that points up, L U is full: one row has larger entries than all others together may keep.
   using T = double;
   constexpr int64_t n = 1500, heavy = 500, most = 64;  // of a row in each triangle: at least 64, here no more
@@ -288,21 +315,62 @@ TEST_CASE("ilut: dense rows and columns make few candidates on hosts", "[ilut]")
     CHECK(left_by_iterations(ctx, A) < 1e-3L);
     Random random(seed());
     CHECK(left_by_iterations(ctx, factorable<T>(random, Shape::power_law, 1200, Form::lu)) < 1e-3L);
-    if (is_gpu(visit.device)) continue;
-    hosts.push_back(factors(ctx, A, R"({"fill": 10, "iterations": 1})"));
-    const Factors<T>& f = hosts.back();
+    const Factors<T> f = factors(ctx, A, R"({"fill": 10, "iterations": 1})");
     REQUIRE(f.status == KKC_STATUS_SUCCESS);
     CHECK(is_triangle(f.L, true));
     CHECK(is_triangle(f.U, false));
-    check_same(f.L, hosts.front().L);
-    check_same(f.U, hosts.front().U);
-    const auto length = [&](const HostCsr<T>& F, int64_t i) {
-      return F.offsets[static_cast<size_t>(i) + 1] - F.offsets[static_cast<size_t>(i)];
-    };
     CHECK(length(f.U, 0) == n);
     for (int64_t i = 1; i < n; ++i) {
       REQUIRE(length(f.L, i) <= 1 + most);
       REQUIRE(length(f.U, i) <= 1 + most);
+    }
+    if (is_gpu(visit.device)) continue;  // other roundings
+    hosts.push_back(f);
+    check_same(f.L, hosts.front().L);
+    check_same(f.U, hosts.front().U);
+  }
+}
+
+TEST_CASE("ilut: every device takes the same candidates", "[ilut]") {
+  using T = double;
+  struct Way {
+    const char* name;
+    int64_t n;
+    bool (*has)(int64_t i, int64_t j, int64_t n);
+  };
+  const Way ways[] = {
+      {"arrow up", 3000, [](int64_t i, int64_t j, int64_t) { return i == 0 || j == 0; }},
+      {"arrow down", 700, [](int64_t i, int64_t j, int64_t n) { return i == n - 1 || j == n - 1; }},
+      // Rows of L and U with some more than 256 entries and with as many.
+      {"heads and tails", 900,
+       [](int64_t i, int64_t j, int64_t n) {
+         return (i < 3 && j % 3 == 0) || (j < 3 && i % 5 != 1) || (i > n - 4 && j < 255 + (n - i)) ||
+                (i * 7 + j) % 199 == 0;
+       }},
+      {"a hub", 1200,
+       [](int64_t i, int64_t j, int64_t n) {
+         return i == n / 3 || j == n / 3 || (i * i + 31 * j) % 307 == 5 || (3 * i + j * j) % 401 == 2;
+       }},
+      {"hubs", 700,
+       [](int64_t i, int64_t j, int64_t) { return i % 140 == 9 || j % 140 == 9 || (i + 3 * j) % 233 == 5; }},
+      // More candidates than a GPU stores at once, though no row offers more than it may.
+      {"many heads", 10000,
+       [](int64_t i, int64_t j, int64_t) {
+         constexpr int64_t heads = 64;
+         return i < heads ? j >= heads && (j * 2654435761 >> 7) % 160 == i : j < heads && (i * 40503 + j * 97) % 9 < 2;
+       }},
+  };
+  for (const Way& way : ways) {
+    const HostCsr<T> A = of_quarters(way.n, [&](int64_t i, int64_t j) { return way.has(i, j, way.n); });
+    std::vector<Factors<T>> all;
+    for (const Visit& visit : visits()) {
+      if (!has_kernels<T>(visit.device, "ilut")) continue;
+      INFO(name(visit.device) << ' ' << visit.options << ' ' << way.name);
+      const Context ctx(visit.device, visit.options);
+      all.push_back(factors(ctx, A, R"({"fill": 3, "iterations": 1, "sweeps": 0})"));
+      REQUIRE(all.back().status == KKC_STATUS_SUCCESS);
+      check_near(all.back().L, all.front().L);
+      check_near(all.back().U, all.front().U);
     }
   }
 }

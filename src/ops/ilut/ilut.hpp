@@ -1,10 +1,20 @@
 // ilut: incomplete factors whose pattern is chosen by the size of their entries. Contract of its implementations.
 #pragma once
 
+#include <algorithm>
+
 #include "core/host_matrix.hpp"
 #include "ops/ilu/ilu.hpp"
 
 namespace kkc::ilut {
+
+/// Of a row of L, or of U, of a matrix whose larger triangle may keep `entries`: four times the average row that `fill`
+/// allows, at least 64, which grids do not reach; of long rows fewer, down to that average, as the next sweep takes the
+/// square.
+inline int64_t most_candidates(int64_t entries, int64_t rows) {
+  const int64_t average = entries / std::max<int64_t>(rows, 1);
+  return average >= 256 ? average : std::clamp<int64_t>(4 * average, 64, 256);
+}
 
 /// Everything an implementation may decide on. A's arrays are valid during make() only.
 struct Desc {

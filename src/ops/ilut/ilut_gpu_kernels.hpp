@@ -79,36 +79,57 @@ struct FirstFactors {
   }
 };
 
-/// Entries of another pattern (`columns`, `row_of`) from the factors: what is left of A without the terms of U's
-/// diagonal, by ascending columns of L.
+/// A sweep makes entries of another pattern (`columns`, `row_of`) from the factors: what is left of A without the terms
+/// of U's diagonal, by ascending columns of L.
 template <class E, class I>
-struct Sweep {
-  static constexpr int threads = 256;
+struct SweepArrays {
   RowsView<I> A, factors;
   const E *A_values, *factors_values;
   const I *columns, *row_of;
   int64_t count;
   ilu::Rule<RealPart<E>> rule;
   E* values;
+  // Entries that are not `own` take terms of those entries of U only that are offered (of the factors' places); null:
+  // all terms.
+  const uint8_t *own, *offered;
+
+  __device__ E of_A(I i, I j) const {
+    const int64_t in_A = place_of(A.columns, A.offsets[i], A.offsets[i + 1], j);
+    return in_A < 0 ? E{} : A_values[in_A];
+  }
+  __device__ E factor(I i, I j, const E& left) const {
+    if (j < i) return ilu::quotient(left, pivot(factors_values[factors.diagonal[j]], rule));
+    return j == i ? kept_pivot(left, rule) : left;
+  }
+};
+
+/// A thread an entry. `bounded`: not all terms count, or rows of L of more than `longest` entries are SweepLong's.
+template <class E, class I, bool bounded>
+struct Sweep {
+  static constexpr int threads = 256;
+  SweepArrays<E, I> at;
+  int64_t longest;
 
   __device__ void operator()() const {
     const int64_t p = this_item(threads);
-    if (p >= count) return;
-    const I i = row_of[p], j = columns[p];
-    const int64_t in_A = place_of(A.columns, A.offsets[i], A.offsets[i + 1], j);
-    E sum = in_A < 0 ? E{} : A_values[in_A];
-    const int64_t end = factors.diagonal[i];
-    for (int64_t q = factors.offsets[i]; q < end; ++q) {
-      const I k = factors.columns[q];
-      if (k >= j) break;
-      const int64_t t = place_of(factors.columns, factors.diagonal[k] + 1, factors.offsets[k + 1], j);
-      if (t >= 0) sum = ilu::minus_product(sum, factors_values[q], factors_values[t]);
+    if (p >= at.count) return;
+    const I i = at.row_of[p], j = at.columns[p];
+    const RowsView<I>& f = at.factors;
+    const int64_t end = f.diagonal[i];
+    bool all = true;
+    if constexpr (bounded) {
+      if (end - f.offsets[i] > longest) return;
+      all = at.offered == nullptr || at.own[p] != 0;
     }
-    if (j < i)
-      sum = ilu::quotient(sum, pivot(factors_values[factors.diagonal[j]], rule));
-    else if (j == i)
-      sum = kept_pivot(sum, rule);
-    values[p] = sum;
+    E sum = at.of_A(i, j);
+    for (int64_t q = f.offsets[i]; q < end; ++q) {
+      const I k = f.columns[q];
+      if (k >= j) break;
+      const int64_t t = place_of(f.columns, f.diagonal[k] + 1, f.offsets[k + 1], j);
+      if (t >= 0 && (all || at.offered[t] != 0))
+        sum = ilu::minus_product(sum, at.factors_values[q], at.factors_values[t]);
+    }
+    at.values[p] = at.factor(i, j, sum);
   }
 };
 

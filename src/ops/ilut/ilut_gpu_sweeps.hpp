@@ -1,6 +1,7 @@
 // ilut, gpu_sweeps: ParILUT (Anzt et al., "ParILUT - a parallel threshold ILU for GPUs", IPDPS 2019) step for step as
 // the reference does it: sweeps take the values of the sweep before, so that every run gives the same bits. Candidates
 // are sorted unions of rows, thresholds come from counts of sizes by their first and second byte (a radix select).
+// Candidates are bounded as the reference bounds them, but nothing is done for that where no row has so many.
 #pragma once
 
 #include <array>
@@ -8,8 +9,10 @@
 #include <limits>
 
 #include "core/dispatch.hpp"
+#include "device/gpu_bucket.hpp"
 #include "device/gpu_rows.hpp"
 #include "device/gpu_scan.hpp"
+#include "ilut_gpu_bound_kernels.hpp"
 #include "ilut_gpu_kernels.hpp"
 #include "ops/ilu_pattern/ilu_pattern_gpu_rows.hpp"
 #include "ops/ilut/ilut.hpp"
@@ -37,11 +40,25 @@ class SweepsKernel final : public Kernel {
   Factors execute(Queue& queue, const CsrRef& A) override { return Run(*this, queue).factors(A); }
 
  private:
+  static constexpr int64_t long_row = 256;  // of L: from there on sweeps choose between its row and U's column
+  static constexpr int64_t blocks_of_long_rows = 4096;
+  // Candidates that are stored at once: so many times the entries of A and of the factors, or so many.
+  static constexpr int64_t stored_factor = 16, stored_at_least = int64_t{1} << 22;
+
+  /// Rows of L that are longer than that, and the factors by columns.
+  struct LongRows {
+    Buffer list, column_offsets, column_places, column_rows;
+    int64_t count;
+  };
   /// L left of the diagonal, U from it on.
   struct Entries {
     DeviceRows<I> rows;
     Buffer row_of, values;
+    RowSizes sizes{};
+    mutable std::shared_ptr<const LongRows> long_rows;  // made when they are needed
   };
+  /// Candidates would take too much memory at once.
+  struct TooMany {};
 
   class Run {
    public:
@@ -51,10 +68,11 @@ class SweepsKernel final : public Kernel {
     Factors factors(const CsrRef& A) {
       take_start(A);
       Entries f = first();
-      const int64_t lower = lower_entries(f);
+      const auto lower = static_cast<int64_t>(f.sizes.lower);
       const int64_t most_L = most(lower), most_U = most(f.rows.nnz - lower - k_.rows_);
+      const int64_t of_row = most_candidates(std::max(most_L, most_U), k_.rows_);
       for (int32_t k = 0; k < k_.iterations_; ++k) {
-        f = with_candidates(f);
+        f = with_candidates(f, of_row);
         sweep(f);
         drop(f, most_L, most_U);
         sweep(f);
@@ -114,31 +132,171 @@ class SweepsKernel final : public Kernel {
     }
 
     Entries first() const {
-      Entries f{a_.rows, rows_of(a_.rows), array<E>(a_.rows.nnz)};
+      Entries f;
+      f.rows = a_.rows;
+      f.row_of = rows_of(a_.rows);
+      f.values = array<E>(a_.rows.nnz);
+      f.sizes = measured(excess(f.rows.view(), {}, 0));
       gpu::launch_over(queue_, f.rows.nnz,
                        FirstFactors<E, I>{a_.rows.view(), a_.values.template as<E>(), f.row_of.template as<I>(),
                                           f.rows.nnz, k_.rule_, f.values.template as<E>()});
       return f;
     }
 
-    /// New values on the pattern of `to`, which may be that of f.
-    Buffer swept(const Entries& f, const DeviceRows<I>& to, const Buffer& row_of) const {
+    /// New values on the pattern of `to`, which may be that of f. With own and offered: see SweepArrays.
+    Buffer swept(const Entries& f, const DeviceRows<I>& to, const Buffer& row_of, const uint8_t* own = nullptr,
+                 const uint8_t* offered = nullptr) const {
       Buffer values = array<E>(to.nnz);
-      gpu::launch_over(queue_, to.nnz,
-                       Sweep<E, I>{a_.rows.view(), f.rows.view(), a_.values.template as<E>(), f.values.template as<E>(),
-                                   to.columns->template as<I>(), row_of.template as<I>(), to.nnz, k_.rule_,
-                                   values.template as<E>()});
+      const SweepArrays<E, I> arrays{a_.rows.view(),
+                                     f.rows.view(),
+                                     a_.values.template as<E>(),
+                                     f.values.template as<E>(),
+                                     to.columns->template as<I>(),
+                                     row_of.template as<I>(),
+                                     to.nnz,
+                                     k_.rule_,
+                                     values.template as<E>(),
+                                     own,
+                                     offered};
+      const bool has_long = f.sizes.longest[0] > long_row;
+      if (!has_long && offered == nullptr) {
+        gpu::launch_over(queue_, to.nnz, Sweep<E, I, false>{arrays, 0});
+        return values;
+      }
+      gpu::launch_over(queue_, to.nnz, Sweep<E, I, true>{arrays, long_row});
+      if (!has_long) return values;
+      const LongRows& rows = long_rows(f);
+      const auto blocks = std::max<int64_t>(1, blocks_of_long_rows / rows.count);
+      using Kernel = SweepLong<E, I>;
+      gpu::launch(queue_, gpu::blocks_for(rows.count * blocks, 1), Kernel::threads, 0,
+                  Kernel{arrays, to.offsets->template as<int64_t>(), rows.list.template as<int64_t>(),
+                         static_cast<unsigned>(blocks), rows.column_offsets.template as<int64_t>(),
+                         rows.column_places.template as<int64_t>(), rows.column_rows.template as<I>()});
       return values;
     }
     void sweep(Entries& f) const { f.values = swept(f, f.rows, f.row_of); }
 
-    /// A sweep over all entries that L U, A or the factors have.
-    Entries with_candidates(const Entries& f) const {
+    const LongRows& long_rows(const Entries& f) const {
+      if (f.long_rows) return *f.long_rows;
+      auto made = std::make_shared<LongRows>();
+      made->list = listed(excess(f.rows.view(), {}, long_row), 0, 0, made->count);
+      made->column_offsets = array<int64_t>(k_.rows_ + 1);
+      made->column_places = array<int64_t>(f.rows.nnz);
+      made->column_rows = array<I>(f.rows.nnz);
+      gpu::bucket(queue_, k_.memory_, f.rows.columns->template as<const I>(), 0, k_.rows_, f.rows.nnz,
+                  made->column_offsets.template as<int64_t>(), made->column_places.template as<int64_t>());
+      gpu::pick(queue_, f.row_of.template as<const I>(), made->column_places.template as<const int64_t>(), f.rows.nnz,
+                made->column_rows.template as<I>(), I{0});
+      f.long_rows = std::move(made);
+      return *f.long_rows;
+    }
+
+    static Excess<I> excess(const RowsView<I>& rows, const std::array<RowsView<I>, 2>& known, int64_t most) {
+      return {rows, {known[0], known[1]}, most};
+    }
+    RowSizes measured(const Excess<I>& excess) const {
+      const Buffer sizes = array<RowSizes>(1);
+      gpu::clear_words(queue_, sizes.data(), sizes.bytes());
+      using Measure = MeasureRows<I>;
+      gpu::launch(queue_, std::min(gpu::blocks_for(k_.rows_, Measure::threads), 1024u), Measure::threads, 0,
+                  Measure{excess, k_.rows_, sizes.as<RowSizes>()});
+      return gpu::read_back<RowSizes>(queue_, sizes.data());
+    }
+    /// The triangles first..last of rows for which excess is, see ListRows.
+    Buffer listed(const Excess<I>& excess, int first, int last, int64_t& count) const {
+      const Buffer counted = array<unsigned long long>(1);
+      gpu::clear_words(queue_, counted.data(), counted.bytes());
+      Buffer list = array<int64_t>(k_.rows_ * (last - first + 1));
+      gpu::launch_over(
+          queue_, k_.rows_,
+          ListRows<I>{excess, k_.rows_, first, last, list.template as<int64_t>(), counted.as<unsigned long long>()});
+      count = static_cast<int64_t>(gpu::read_back<unsigned long long>(queue_, counted.data()));
+      return list;
+    }
+    /// A byte for each entry of f: 1, but 0 for those in triangles of `excess` that are neither own nor one of the
+    /// largest `most`.
+    Buffer largest(const Entries& f, const Excess<I>& excess, int first, const uint8_t* own, int64_t most) const {
+      Buffer keep = array<uint8_t>(f.rows.nnz);
+      gpu::launch_over(queue_, f.rows.nnz, FillBytes{keep.template as<uint8_t>(), f.rows.nnz, 1});
+      int64_t count = 0;
+      const Buffer list = listed(excess, first, 1, count);
+      using Kernel = KeepLargest<E, I>;
+      gpu::launch(queue_, gpu::blocks_for(count, 1), Kernel::threads, 0,
+                  Kernel{f.rows.view(), f.values.template as<E>(), own, list.template as<int64_t>(),
+                         static_cast<unsigned>(most), keep.template as<uint8_t>()});
+      return keep;
+    }
+
+    /// A sweep over the entries of f and A and over the largest `of_row` that L U has beside them in each row of either
+    /// triangle, long rows of U giving their largest only.
+    Entries with_candidates(const Entries& f, int64_t of_row) const {
+      if (f.sizes.longest[1] <= static_cast<unsigned long long>(of_row)) {
+        try {
+          Entries to;
+          to.rows = united(f, f.rows.view(), a_.rows.view(), 0);
+          to.row_of = rows_of(to.rows);
+          const Excess<I> over = excess(to.rows.view(), {f.rows.view(), a_.rows.view()}, of_row);
+          to.sizes = measured(over);
+          to.values = swept(f, to.rows, to.row_of);
+          if (to.sizes.over == 0) return to;
+          const DeviceRows<I> own = own_rows(f);
+          const Buffer is_own = marked(to, own);
+          return compacted(to, largest(to, over, 0, is_own.template as<uint8_t>(), of_row));
+        } catch (const TooMany&) {
+        }
+      }
+      return with_bounded_candidates(f, of_row);
+    }
+
+    /// The same in pieces: candidates of some rows join what earlier rows got.
+    Entries with_bounded_candidates(const Entries& f, int64_t of_row) const {
+      const int64_t n = k_.rows_;
+      const DeviceRows<I> own = own_rows(f);
+      const Buffer offered = largest(f, excess(f.rows.view(), {}, of_row), 1, nullptr, of_row);
+      const Buffer offering = array<uint8_t>(f.rows.nnz);
       Entries to;
-      to.rows = unions_.make({f.rows.view(), a_.rows.view(), false, 1}, false, [](int64_t) {});
-      to.row_of = rows_of(to.rows);
-      to.values = swept(f, to.rows, to.row_of);
+      to.rows = own;
+      for (int64_t begin = 0, step = n; begin < n;) {
+        const int64_t end = std::min(n, begin + step);
+        gpu::launch_over(queue_, f.rows.nnz,
+                         KeepLowerOf<I>{f.rows.columns->template as<I>(), f.row_of.template as<I>(), f.rows.nnz, begin,
+                                        end, offered.as<uint8_t>(), offering.as<uint8_t>()});
+        const Entries from = compacted(f, offering);
+        try {
+          Entries next;
+          next.rows = united(f, from.rows.view(), to.rows.view(), end - begin == 1 ? -1 : to.rows.nnz);
+          next.row_of = rows_of(next.rows);
+          to = std::move(next);
+        } catch (const TooMany&) {
+          step = (end - begin + 1) / 2;
+          continue;
+        }
+        const Excess<I> over = excess(to.rows.view(), {own.view(), {}}, of_row);
+        to.sizes = measured(over);
+        const Buffer is_own = marked(to, own);
+        to.values = swept(f, to.rows, to.row_of, is_own.template as<uint8_t>(), offered.template as<uint8_t>());
+        if (to.sizes.over != 0) to = compacted(to, largest(to, over, 0, is_own.template as<uint8_t>(), of_row));
+        begin = end;
+      }
       return to;
+    }
+    /// Columns of `more` and of products of `from`; throws TooMany where they are too many beside `expected`, unless
+    /// that is negative.
+    DeviceRows<I> united(const Entries& f, const RowsView<I>& from, const RowsView<I>& more, int64_t expected) const {
+      const int64_t most = expected + std::max(stored_at_least, stored_factor * (f.rows.nnz + a_.rows.nnz));
+      return unions_.make({from, more, false, 1}, false, [&](int64_t entries) {
+        if (expected >= 0 && entries > most) throw TooMany{};
+      });
+    }
+    DeviceRows<I> own_rows(const Entries& f) const {
+      return unions_.make({f.rows.view(), a_.rows.view(), false, 0}, false, [](int64_t) {});
+    }
+    Buffer marked(const Entries& f, const DeviceRows<I>& own) const {
+      Buffer is_own = array<uint8_t>(f.rows.nnz);
+      gpu::launch_over(queue_, f.rows.nnz,
+                       MarkOwn<I>{own.view(), f.rows.columns->template as<I>(), f.row_of.template as<I>(), f.rows.nnz,
+                                  is_own.template as<uint8_t>()});
+      return is_own;
     }
 
     using Counts = std::array<std::array<unsigned long long, 256>, 2>;
@@ -173,30 +331,37 @@ class SweepsKernel final : public Kernel {
       for (size_t t = 0; t < 2; ++t)
         if (bytes[t] > 0) least[t] = ((bytes[t] - 1) << 8) + go_down(low, t);
 
+      const Buffer keep = array<uint8_t>(f.rows.nnz);
+      gpu::launch_over(queue_, f.rows.nnz,
+                       MarkKept<E, I>{f.values.template as<E>(), f.rows.columns->template as<I>(),
+                                      f.row_of.template as<I>(), f.rows.nnz, least[0], least[1], keep.as<uint8_t>()});
+      f = compacted(f, keep);
+    }
+
+    /// The entries with keep[p] = 1, among them the diagonal.
+    Entries compacted(const Entries& f, const Buffer& keep) const {
       const int64_t count = f.rows.nnz, n = k_.rows_;
-      const Buffer keep = array<uint8_t>(count), places = array<int64_t>(count + 1);
-      const E* const values = f.values.template as<E>();
-      const I *const columns = f.rows.columns->template as<I>(), *const row_of = f.row_of.template as<I>();
-      gpu::launch_over(queue_, count,
-                       MarkKept<E, I>{values, columns, row_of, count, least[0], least[1], keep.as<uint8_t>()});
+      const Buffer places = array<int64_t>(count + 1);
       scan(static_cast<const uint8_t*>(keep.as<uint8_t>()), places.as<int64_t>(), count);
       Entries to;
       to.rows.rows = n;
-      to.rows.nnz = gpu::read_back<int64_t>(queue_, places.as<int64_t>() + count);
       to.rows.offsets = shared<int64_t>(n + 1);
       to.rows.diagonal = shared<int64_t>(n);
+      const RowsView<I> from = f.rows.view();
+      auto *const offsets = to.rows.offsets->template as<int64_t>(), *const diagonal =
+                                                                         to.rows.diagonal->template as<int64_t>();
+      gpu::launch_over(queue_, n + 1, MoveBounds{places.as<int64_t>(), from.offsets, n + 1, offsets});
+      gpu::launch_over(queue_, n, MoveBounds{places.as<int64_t>(), from.diagonal, n, diagonal});
+      to.sizes = measured(excess({offsets, diagonal, nullptr, nullptr}, {}, 0));
+      to.rows.nnz = static_cast<int64_t>(to.sizes.entries);
       to.rows.columns = shared<I>(to.rows.nnz);
       to.row_of = array<I>(to.rows.nnz);
       to.values = array<E>(to.rows.nnz);
       gpu::launch_over(queue_, count,
-                       MoveKept<E, I>{places.as<int64_t>(), values, columns, row_of, count, to.values.template as<E>(),
+                       MoveKept<E, I>{places.as<int64_t>(), f.values.template as<E>(), from.columns,
+                                      f.row_of.template as<I>(), count, to.values.template as<E>(),
                                       to.rows.columns->template as<I>(), to.row_of.template as<I>()});
-      const RowsView<I> from = f.rows.view();
-      gpu::launch_over(queue_, n + 1,
-                       MoveBounds{places.as<int64_t>(), from.offsets, n + 1, to.rows.offsets->template as<int64_t>()});
-      gpu::launch_over(queue_, n,
-                       MoveBounds{places.as<int64_t>(), from.diagonal, n, to.rows.diagonal->template as<int64_t>()});
-      f = std::move(to);
+      return to;
     }
 
     void refuse(const Entries& f) const {
@@ -219,11 +384,6 @@ class SweepsKernel final : public Kernel {
       scan(static_cast<const int32_t*>(counts.as<int32_t>()), lower.as<int64_t>(), n);
       return lower;
     }
-    int64_t lower_entries(const Entries& f) const {
-      const Buffer lower = lower_offsets(f.rows);
-      return gpu::read_back<int64_t>(queue_, lower.as<int64_t>() + k_.rows_);
-    }
-
     Factors split(const Entries& f) const {
       const int64_t n = k_.rows_;
       const Buffer lower = lower_offsets(f.rows);

@@ -130,7 +130,7 @@ class ReferenceKernel final : public Kernel {
     Pair<E, I> f = first(queue, values);
     const int64_t most_L = most(static_cast<int64_t>(f.L.columns.size())),
                   most_U = most(static_cast<int64_t>(f.U.columns.size()) - rows_);
-    const int64_t of_row = most_candidates(std::max(most_L, most_U));
+    const int64_t of_row = most_candidates(std::max(most_L, most_U), rows_);
     for (int32_t k = 0; k < iterations_; ++k) {
       f = with_candidates(queue, f, values, of_row);
       f = sweep(queue, f, values);
@@ -168,13 +168,6 @@ class ReferenceKernel final : public Kernel {
   int64_t most(int64_t entries) const {
     const double bound = std::ceil(fill_ * static_cast<double>(entries));
     return bound < 9e18 ? static_cast<int64_t>(bound) : INT64_MAX;
-  }
-
-  /// Of a row of L, or of U: four times the average row that `fill` allows, at least 64, which grids do not reach; of
-  /// long rows fewer, down to that average, as the next sweep takes the square.
-  int64_t most_candidates(int64_t entries) const {
-    const int64_t average = entries / rows_;
-    return average >= 256 ? average : std::clamp<int64_t>(4 * average, 64, 256);
   }
 
   /// Calls f(first row, last row + 1, workspace, chunk) for chunks of rows; returns the chunks.
