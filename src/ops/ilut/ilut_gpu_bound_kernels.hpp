@@ -108,37 +108,45 @@ struct FillBytes {
   }
 };
 
-/// own[p]: the rows `of` have the entry.
+/// own[p]: one of the `known` matrices has the entry. With `keep` only where excess is; elsewhere keep[p] is 1.
 template <class I>
 struct MarkOwn {
   static constexpr int threads = 256;
-  RowsView<I> of;
+  Excess<I> excess;
   const I *columns, *row_of;
   int64_t count;
-  uint8_t* own;
+  uint8_t *own, *keep;
 
   __device__ void operator()() const {
     const int64_t p = this_item(threads);
     if (p >= count) return;
-    const I i = row_of[p];
-    own[p] = place_of(of.columns, of.offsets[i], of.offsets[i + 1], columns[p]) >= 0 ? 1 : 0;
+    const I i = row_of[p], j = columns[p];
+    if (keep != nullptr && (i == j || !excess.over(i, j < i ? 0 : 1))) {
+      keep[p] = 1;
+      return;
+    }
+    bool is_own = false;
+    for (const RowsView<I>& k : excess.known)
+      if (k.offsets != nullptr && !is_own) is_own = place_of(k.columns, k.offsets[i], k.offsets[i + 1], j) >= 0;
+    own[p] = is_own ? 1 : 0;
   }
 };
 
-/// keep[p]: from[p], but of L that of rows begin..end - 1 only.
+/// keep[p]: the entry is not withheld, and if it is L's, in one of the rows begin..end - 1.
 template <class I>
-struct KeepLowerOf {
+struct KeepOffered {
   static constexpr int threads = 256;
   const I *columns, *row_of;
   int64_t count, begin, end;
-  const uint8_t* from;
+  const uint8_t* withheld;  // null: none is
   uint8_t* keep;
 
   __device__ void operator()() const {
     const int64_t p = this_item(threads);
     if (p >= count) return;
     const int64_t i = row_of[p];
-    keep[p] = columns[p] >= i || (i >= begin && i < end) ? from[p] : 0;
+    const bool offered = withheld == nullptr || withheld[p] == 0;
+    keep[p] = offered && (columns[p] >= i || (i >= begin && i < end)) ? 1 : 0;
   }
 };
 
@@ -154,17 +162,18 @@ __device__ inline unsigned block_scan(unsigned value, unsigned* of_warps) {
   return sum;
 }
 
-/// keep[p] for the listed triangles of rows: their own entries and the `most` largest others, of equal ones the first;
-/// a block each, by the sizes' first and second byte.
+/// marks[p] for the listed triangles of rows: `kept` for their own entries and the `most` largest others, of equal ones
+/// the first, else 1 - kept. A block each, by the sizes' first and second byte.
 template <class E, class I>
-struct KeepLargest {
+struct MarkLargest {
   static constexpr int threads = 256, warps = threads / 32;
   RowsView<I> rows;
   const E* values;
   const uint8_t* own;   // null: none are
   const int64_t* list;  // 2 i + t
   unsigned most;
-  uint8_t* keep;
+  uint8_t kept;
+  uint8_t* marks;
 
   __device__ void operator()() const {
     __shared__ unsigned counts[threads], of_warps[warps], found[2];
@@ -194,7 +203,7 @@ struct KeepLargest {
     const unsigned first = found[0], of_first = found[1];
     __syncthreads();
     if (first == 0) {
-      for (int64_t p = begin + threadIdx.x; p < end; p += threads) keep[p] = 1;
+      for (int64_t p = begin + threadIdx.x; p < end; p += threads) marks[p] = kept;
       return;
     }
     select(of_first, [&](uint32_t size) { return size >> 8 == first - 1 ? size & 255 : 256; });
@@ -207,7 +216,7 @@ struct KeepLargest {
       const uint32_t size = inside ? size_of_entry(values[p]) : 0;
       const bool equal = inside && !is_own && size == least;
       const unsigned up_to = block_scan<threads>(equal ? 1 : 0, of_warps);
-      if (inside) keep[p] = is_own || size > least || (equal && seen + up_to <= equals) ? 1 : 0;
+      if (inside) marks[p] = is_own || size > least || (equal && seen + up_to <= equals) ? kept : 1 - kept;
       for (const unsigned of_warp : of_warps) seen += of_warp;
     }
   }
@@ -250,7 +259,7 @@ struct SweepLong {
   __device__ void sweep(I i, int64_t p) const {
     const RowsView<I>& f = at.factors;
     const I j = at.columns[p];
-    const bool all = at.offered == nullptr || at.own[p] != 0;
+    const bool all = at.withheld == nullptr || at.own[p] != 0;
     const int64_t row = f.offsets[i], row_end = not_less(f.columns, row, f.diagonal[i], j);
     const int64_t column = column_offsets[j],
                   column_end = not_less(column_rows, column, column_offsets[j + 1], j < i ? j : i);
@@ -268,7 +277,7 @@ struct SweepLong {
         in_L = place_of(f.columns, row, row_end, column_rows[q]);
         in_U = column_places[q];
       }
-      const bool term = in_L >= 0 && in_U >= 0 && (all || at.offered[in_U] != 0);
+      const bool term = in_L >= 0 && in_U >= 0 && (all || at.withheld[in_U] == 0);
       const E l = term ? at.factors_values[in_L] : E{}, u = term ? at.factors_values[in_U] : E{};
       for (uint32_t left = gpu::ballot32(term); left != 0; left &= left - 1) {
         const int from = __ffs(static_cast<int>(left)) - 1;

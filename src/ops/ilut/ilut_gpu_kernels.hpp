@@ -4,6 +4,7 @@
 
 #include "device/gpu_launch.hpp"
 #include "device/gpu_scalar.hpp"
+#include "device/gpu_warp.hpp"
 #include "ops/ilu/ilu_arithmetic.hpp"
 #include "ops/ilu_pattern/ilu_pattern_gpu_rows_kernels.hpp"
 
@@ -89,9 +90,9 @@ struct SweepArrays {
   int64_t count;
   ilu::Rule<RealPart<E>> rule;
   E* values;
-  // Entries that are not `own` take terms of those entries of U only that are offered (of the factors' places); null:
-  // all terms.
-  const uint8_t *own, *offered;
+  // Entries that are not `own` take no terms of entries of U that are `withheld`, at the factors' places; null: none
+  // is.
+  const uint8_t *own, *withheld;
 
   __device__ E of_A(I i, I j) const {
     const int64_t in_A = place_of(A.columns, A.offsets[i], A.offsets[i + 1], j);
@@ -119,14 +120,14 @@ struct Sweep {
     bool all = true;
     if constexpr (bounded) {
       if (end - f.offsets[i] > longest) return;
-      all = at.offered == nullptr || at.own[p] != 0;
+      all = at.withheld == nullptr || at.own[p] != 0;
     }
     E sum = at.of_A(i, j);
     for (int64_t q = f.offsets[i]; q < end; ++q) {
       const I k = f.columns[q];
       if (k >= j) break;
       const int64_t t = place_of(f.columns, f.diagonal[k] + 1, f.offsets[k + 1], j);
-      if (t >= 0 && (all || at.offered[t] != 0))
+      if (t >= 0 && (all || at.withheld[t] == 0))
         sum = ilu::minus_product(sum, at.factors_values[q], at.factors_values[t]);
     }
     at.values[p] = at.factor(i, j, sum);
@@ -144,35 +145,79 @@ __device__ inline uint32_t size_of_entry(const E& a) {
   return (__float_as_uint(size) & 0x7fffffffu) >> 15;
 }
 
+/// The least sizes that are kept of L (0) and of U off its diagonal (1), found by their first byte and then by the
+/// second one.
+struct LeastSizes {
+  static constexpr uint32_t no_byte = 256;
+  unsigned long long room[2];  // for entries of that first byte; larger ones are kept
+  uint32_t byte[2];            // no_byte: all are kept
+  uint32_t least[2];
+};
+
 /// counts[t][b]: entries of L (t = 0) and of U off its diagonal (1) whose size begins with the byte b, or goes on with
-/// it behind the byte first[t].
+/// it behind first->byte[t].
 template <class E, class I>
 struct CountSizes {
   static constexpr int threads = 512;
   const E* values;
   const I *columns, *row_of;
   int64_t count;
-  bool second;
-  uint32_t first[2];
+  const LeastSizes* first;     // null: the first byte
   unsigned long long* counts;  // [2][256]
 
   __device__ void operator()() const {
     __shared__ unsigned of_block[512];
     of_block[threadIdx.x] = 0;
     __syncthreads();
+    const uint32_t byte[2] = {first != nullptr ? first->byte[0] : 0, first != nullptr ? first->byte[1] : 0};
     for (int64_t p = this_item(threads); p < count; p += int64_t{gridDim.x} * threads) {
       const I i = row_of[p], j = columns[p];
       if (i == j) continue;
       const unsigned t = j < i ? 0 : 1;
       const uint32_t size = size_of_entry(values[p]);
-      if (!second)
+      if (first == nullptr)
         atomicAdd(of_block + 256 * t + (size >> 8), 1u);
-      else if (size >> 8 == first[t])
+      else if (size >> 8 == byte[t])
         atomicAdd(of_block + 256 * t + (size & 255), 1u);
     }
     __syncthreads();
     if (of_block[threadIdx.x] != 0)
       atomicAdd(counts + threadIdx.x, static_cast<unsigned long long>(of_block[threadIdx.x]));
+  }
+};
+
+/// One block: the byte at which entries of it and of all larger ones are more than there is room for.
+struct ChooseSizes {
+  static constexpr int threads = 512, warps_of_half = 8;
+  const unsigned long long* counts;  // [2][256]
+  unsigned long long most[2];
+  bool second;
+  LeastSizes* sizes;
+
+  __device__ void operator()() const {
+    __shared__ unsigned long long of_warps[2 * warps_of_half];
+    const unsigned thread = threadIdx.x, t = thread / 256, byte = 255 - thread % 256, warp = thread / 32;
+    const unsigned long long here = counts[256 * t + byte];
+    unsigned long long up_to = gpu::subgroup_scan(here, 32);
+    if (thread % 32 == 31) of_warps[warp] = up_to;
+    __syncthreads();
+    for (unsigned w = t * warps_of_half; w < warp; ++w) up_to += of_warps[w];
+    const unsigned long long room = second ? sizes->room[t] : most[t], before = up_to - here;
+    const uint32_t first = second ? sizes->byte[t] : 0;
+    if (byte == 255) {
+      if (second)
+        sizes->least[t] = first == LeastSizes::no_byte ? 0 : first << 8;
+      else
+        sizes->byte[t] = LeastSizes::no_byte;
+    }
+    __syncthreads();
+    if (up_to <= room || before > room || first == LeastSizes::no_byte) return;
+    if (second) {
+      sizes->least[t] = (first << 8) + byte + 1;
+    } else {
+      sizes->byte[t] = byte;
+      sizes->room[t] = room - before;
+    }
   }
 };
 
@@ -183,14 +228,14 @@ struct MarkKept {
   const E* values;
   const I *columns, *row_of;
   int64_t count;
-  uint32_t least_L, least_U;
+  const LeastSizes* sizes;
   uint8_t* keep;
 
   __device__ void operator()() const {
     const int64_t p = this_item(threads);
     if (p >= count) return;
     const I i = row_of[p], j = columns[p];
-    keep[p] = i == j || size_of_entry(values[p]) >= (j < i ? least_L : least_U) ? 1 : 0;
+    keep[p] = i == j || size_of_entry(values[p]) >= sizes->least[j < i ? 0 : 1] ? 1 : 0;
   }
 };
 

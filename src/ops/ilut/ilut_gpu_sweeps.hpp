@@ -42,6 +42,8 @@ class SweepsKernel final : public Kernel {
  private:
   static constexpr int64_t long_row = 256;  // of L: from there on sweeps choose between its row and U's column
   static constexpr int64_t blocks_of_long_rows = 4096;
+  // Rows of U of more than so many times what they offer are copied without what they withhold.
+  static constexpr int64_t scan_costs = 16;
   // Candidates that are stored at once: so many times the entries of A and of the factors, or so many.
   static constexpr int64_t stored_factor = 16, stored_at_least = int64_t{1} << 22;
 
@@ -143,9 +145,9 @@ class SweepsKernel final : public Kernel {
       return f;
     }
 
-    /// New values on the pattern of `to`, which may be that of f. With own and offered: see SweepArrays.
+    /// New values on the pattern of `to`, which may be that of f. With own and withheld: see SweepArrays.
     Buffer swept(const Entries& f, const DeviceRows<I>& to, const Buffer& row_of, const uint8_t* own = nullptr,
-                 const uint8_t* offered = nullptr) const {
+                 const uint8_t* withheld = nullptr) const {
       Buffer values = array<E>(to.nnz);
       const SweepArrays<E, I> arrays{a_.rows.view(),
                                      f.rows.view(),
@@ -157,9 +159,9 @@ class SweepsKernel final : public Kernel {
                                      k_.rule_,
                                      values.template as<E>(),
                                      own,
-                                     offered};
+                                     withheld};
       const bool has_long = f.sizes.longest[0] > long_row;
-      if (!has_long && offered == nullptr) {
+      if (!has_long && withheld == nullptr) {
         gpu::launch_over(queue_, to.nnz, Sweep<E, I, false>{arrays, 0});
         return values;
       }
@@ -213,72 +215,101 @@ class SweepsKernel final : public Kernel {
       count = static_cast<int64_t>(gpu::read_back<unsigned long long>(queue_, counted.data()));
       return list;
     }
-    /// A byte for each entry of f: 1, but 0 for those in triangles of `excess` that are neither own nor one of the
-    /// largest `most`.
-    Buffer largest(const Entries& f, const Excess<I>& excess, int first, const uint8_t* own, int64_t most) const {
-      Buffer keep = array<uint8_t>(f.rows.nnz);
-      gpu::launch_over(queue_, f.rows.nnz, FillBytes{keep.template as<uint8_t>(), f.rows.nnz, 1});
+    /// Marks the entries in triangles first..1 of `excess` that are neither own nor one of the largest `most` as
+    /// 1 - kept and the others there as kept.
+    void mark_largest(const Entries& f, const Excess<I>& excess, int first, const uint8_t* own, int64_t most,
+                      uint8_t kept, uint8_t* marks) const {
       int64_t count = 0;
       const Buffer list = listed(excess, first, 1, count);
-      using Kernel = KeepLargest<E, I>;
+      using Kernel = MarkLargest<E, I>;
       gpu::launch(queue_, gpu::blocks_for(count, 1), Kernel::threads, 0,
                   Kernel{f.rows.view(), f.values.template as<E>(), own, list.template as<int64_t>(),
-                         static_cast<unsigned>(most), keep.template as<uint8_t>()});
-      return keep;
+                         static_cast<unsigned>(most), kept, marks});
+    }
+    Buffer bytes(int64_t count, uint8_t value) const {
+      Buffer made = array<uint8_t>(count);
+      gpu::launch_over(queue_, count, FillBytes{made.template as<uint8_t>(), count, value});
+      return made;
+    }
+    void mark_own(const Entries& f, const Excess<I>& known, uint8_t* own, uint8_t* keep) const {
+      gpu::launch_over(
+          queue_, f.rows.nnz,
+          MarkOwn<I>{known, f.rows.columns->template as<I>(), f.row_of.template as<I>(), f.rows.nnz, own, keep});
     }
 
     /// A sweep over the entries of f and A and over the largest `of_row` that L U has beside them in each row of either
     /// triangle, long rows of U giving their largest only.
     Entries with_candidates(const Entries& f, int64_t of_row) const {
-      if (f.sizes.longest[1] <= static_cast<unsigned long long>(of_row)) {
+      const auto longest = static_cast<int64_t>(f.sizes.longest[1]);
+      Buffer withheld;  // of f's entries
+      if (longest > of_row) {
+        withheld = bytes(f.rows.nnz, 0);
+        mark_largest(f, excess(f.rows.view(), {}, of_row), 1, nullptr, of_row, 0, withheld.template as<uint8_t>());
+      }
+      if (longest <= scan_costs * of_row) {
         try {
+          RowsView<I> offering = f.rows.view();
+          offering.levels = withheld.template as<uint8_t>();  // fill comes of entries of level 0
           Entries to;
-          to.rows = united(f, f.rows.view(), a_.rows.view(), 0);
+          to.rows = united(f, offering, a_.rows.view(), 0);
           to.row_of = rows_of(to.rows);
-          const Excess<I> over = excess(to.rows.view(), {f.rows.view(), a_.rows.view()}, of_row);
-          to.sizes = measured(over);
-          to.values = swept(f, to.rows, to.row_of);
-          if (to.sizes.over == 0) return to;
-          const DeviceRows<I> own = own_rows(f);
-          const Buffer is_own = marked(to, own);
-          return compacted(to, largest(to, over, 0, is_own.template as<uint8_t>(), of_row));
+          to = bounded(f, std::move(to), {f.rows.view(), a_.rows.view()}, of_row, withheld);
+          return to;
         } catch (const TooMany&) {
         }
       }
-      return with_bounded_candidates(f, of_row);
+      return with_candidates_in_pieces(f, of_row, withheld);
     }
 
-    /// The same in pieces: candidates of some rows join what earlier rows got.
-    Entries with_bounded_candidates(const Entries& f, int64_t of_row) const {
+    /// The same from copies of U's rows without what they withhold; candidates of some rows join what earlier rows got.
+    Entries with_candidates_in_pieces(const Entries& f, int64_t of_row, const Buffer& withheld) const {
       const int64_t n = k_.rows_;
-      const DeviceRows<I> own = own_rows(f);
-      const Buffer offered = largest(f, excess(f.rows.view(), {}, of_row), 1, nullptr, of_row);
-      const Buffer offering = array<uint8_t>(f.rows.nnz);
+      const DeviceRows<I> own = unions_.make({f.rows.view(), a_.rows.view(), false, 0}, false, [](int64_t) {});
+      const Buffer keep = array<uint8_t>(f.rows.nnz);
       Entries to;
       to.rows = own;
       for (int64_t begin = 0, step = n; begin < n;) {
         const int64_t end = std::min(n, begin + step);
         gpu::launch_over(queue_, f.rows.nnz,
-                         KeepLowerOf<I>{f.rows.columns->template as<I>(), f.row_of.template as<I>(), f.rows.nnz, begin,
-                                        end, offered.as<uint8_t>(), offering.as<uint8_t>()});
-        const Entries from = compacted(f, offering);
+                         KeepOffered<I>{f.rows.columns->template as<I>(), f.row_of.template as<I>(), f.rows.nnz, begin,
+                                        end, withheld.template as<uint8_t>(), keep.as<uint8_t>()});
+        const Entries from = compacted(f, keep);
+        Entries next;
         try {
-          Entries next;
           next.rows = united(f, from.rows.view(), to.rows.view(), end - begin == 1 ? -1 : to.rows.nnz);
-          next.row_of = rows_of(next.rows);
-          to = std::move(next);
         } catch (const TooMany&) {
           step = (end - begin + 1) / 2;
           continue;
         }
-        const Excess<I> over = excess(to.rows.view(), {own.view(), {}}, of_row);
-        to.sizes = measured(over);
-        const Buffer is_own = marked(to, own);
-        to.values = swept(f, to.rows, to.row_of, is_own.template as<uint8_t>(), offered.template as<uint8_t>());
-        if (to.sizes.over != 0) to = compacted(to, largest(to, over, 0, is_own.template as<uint8_t>(), of_row));
+        next.row_of = rows_of(next.rows);
+        to = bounded(f, std::move(next), {own.view(), {}}, of_row, withheld);
         begin = end;
       }
       return to;
+    }
+
+    /// Values of the entries `to`, and of those that the `known` matrices lack only the largest of each row.
+    Entries bounded(const Entries& f, Entries to, const std::array<RowsView<I>, 2>& known, int64_t of_row,
+                    const Buffer& withheld) const {
+      const Excess<I> over = excess(to.rows.view(), known, of_row);
+      to.sizes = measured(over);
+      const bool limits = withheld.data() != nullptr;
+      Buffer own, keep;
+      if (limits) {
+        own = array<uint8_t>(to.rows.nnz);
+        mark_own(to, over, own.template as<uint8_t>(), nullptr);
+      }
+      to.values = swept(f, to.rows, to.row_of, own.template as<uint8_t>(), withheld.template as<uint8_t>());
+      if (to.sizes.over == 0) return to;
+      if (limits) {
+        keep = bytes(to.rows.nnz, 1);
+      } else {
+        own = array<uint8_t>(to.rows.nnz);
+        keep = array<uint8_t>(to.rows.nnz);
+        mark_own(to, over, own.template as<uint8_t>(), keep.template as<uint8_t>());
+      }
+      mark_largest(to, over, 0, own.template as<uint8_t>(), of_row, 1, keep.template as<uint8_t>());
+      return compacted(to, keep);
     }
     /// Columns of `more` and of products of `from`; throws TooMany where they are too many beside `expected`, unless
     /// that is negative.
@@ -288,53 +319,26 @@ class SweepsKernel final : public Kernel {
         if (expected >= 0 && entries > most) throw TooMany{};
       });
     }
-    DeviceRows<I> own_rows(const Entries& f) const {
-      return unions_.make({f.rows.view(), a_.rows.view(), false, 0}, false, [](int64_t) {});
-    }
-    Buffer marked(const Entries& f, const DeviceRows<I>& own) const {
-      Buffer is_own = array<uint8_t>(f.rows.nnz);
-      gpu::launch_over(queue_, f.rows.nnz,
-                       MarkOwn<I>{own.view(), f.rows.columns->template as<I>(), f.row_of.template as<I>(), f.rows.nnz,
-                                  is_own.template as<uint8_t>()});
-      return is_own;
-    }
-
-    using Counts = std::array<std::array<unsigned long long, 256>, 2>;
-    Counts sizes(const Entries& f, bool second, const std::array<uint32_t, 2>& first) const {
-      const Buffer counts = array<unsigned long long>(512);
-      gpu::clear_words(queue_, counts.data(), counts.bytes());
-      using Count = CountSizes<E, I>;
-      const Count count{
-          f.values.template as<E>(), f.rows.columns->template as<I>(), f.row_of.template as<I>(), f.rows.nnz, second,
-          {first[0], first[1]},      counts.as<unsigned long long>()};
-      gpu::launch(queue_, std::min(gpu::blocks_for(f.rows.nnz, Count::threads * 16), 2048u), Count::threads, 0, count);
-      return gpu::read_back<Counts>(queue_, counts.data());
-    }
-
     /// Keeps the largest entries, at most so many of each triangle, and the diagonal.
     void drop(Entries& f, int64_t most_L, int64_t most_U) const {
-      const std::array<int64_t, 2> most{most_L, most_U};
-      std::array<int64_t, 2> kept{};
-      std::array<uint32_t, 2> least{}, bytes{};
-      // The least byte of which, and of larger ones, no more entries come than may be kept.
-      const auto go_down = [&](const Counts& counts, size_t t) {
-        uint32_t b = 256;
-        while (b > 0 && kept[t] + static_cast<int64_t>(counts[t][b - 1]) <= most[t])
-          kept[t] += static_cast<int64_t>(counts[t][--b]);
-        return b;
-      };
-      const Counts high = sizes(f, false, {});
-      for (size_t t = 0; t < 2; ++t) bytes[t] = go_down(high, t);
-      if (bytes[0] == 0 && bytes[1] == 0) return;
-      // Of the byte before that one some may be kept still.
-      const Counts low = sizes(f, true, {bytes[0] - 1, bytes[1] - 1});
-      for (size_t t = 0; t < 2; ++t)
-        if (bytes[t] > 0) least[t] = ((bytes[t] - 1) << 8) + go_down(low, t);
-
-      const Buffer keep = array<uint8_t>(f.rows.nnz);
+      const Buffer counts = array<unsigned long long>(2 * 512), sizes = array<LeastSizes>(1),
+                   keep = array<uint8_t>(f.rows.nnz);
+      gpu::clear_words(queue_, counts.data(), counts.bytes());
+      const E* const values = f.values.template as<E>();
+      const I *const columns = f.rows.columns->template as<I>(), *const row_of = f.row_of.template as<I>();
+      using Count = CountSizes<E, I>;
+      for (const bool second : {false, true}) {
+        auto* const counted = counts.as<unsigned long long>() + (second ? 512 : 0);
+        gpu::launch(queue_, std::min(gpu::blocks_for(f.rows.nnz, Count::threads * 16), 2048u), Count::threads, 0,
+                    Count{values, columns, row_of, f.rows.nnz, second ? sizes.as<LeastSizes>() : nullptr, counted});
+        gpu::launch(queue_, 1, ChooseSizes::threads, 0,
+                    ChooseSizes{counted,
+                                {static_cast<unsigned long long>(most_L), static_cast<unsigned long long>(most_U)},
+                                second,
+                                sizes.as<LeastSizes>()});
+      }
       gpu::launch_over(queue_, f.rows.nnz,
-                       MarkKept<E, I>{f.values.template as<E>(), f.rows.columns->template as<I>(),
-                                      f.row_of.template as<I>(), f.rows.nnz, least[0], least[1], keep.as<uint8_t>()});
+                       MarkKept<E, I>{values, columns, row_of, f.rows.nnz, sizes.as<LeastSizes>(), keep.as<uint8_t>()});
       f = compacted(f, keep);
     }
 
