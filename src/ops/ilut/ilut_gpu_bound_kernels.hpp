@@ -33,6 +33,7 @@ struct Excess {
 struct RowSizes {
   unsigned long long entries, lower, longest[2];  // longest rows of L, and of U off its diagonal
   unsigned long long over;                        // triangles of rows for which Excess is
+  unsigned long long long_U;                      // rows of U with more than Excess' most off its diagonal
 };
 
 /// *sizes was zero.
@@ -48,17 +49,19 @@ struct MeasureRows {
     __shared__ RowSizes of_block;
     if (threadIdx.x == 0) of_block = {};
     __syncthreads();
-    Count lower = 0, over = 0, longest[2] = {0, 0};
+    Count lower = 0, over = 0, long_U = 0, longest[2] = {0, 0};
     for (int64_t i = this_item(threads); i < rows; i += int64_t{gridDim.x} * threads) {
       for (int t = 0; t < 2; ++t) {
         const auto length = static_cast<Count>(length_of(excess.rows, i, t));
         longest[t] = length > longest[t] ? length : longest[t];
         if (t == 0) lower += length;
+        if (t == 1 && length > static_cast<Count>(excess.most)) ++long_U;
         if (excess.over(i, t)) ++over;
       }
     }
     lower = gpu::subgroup_sum(lower, 32);
     over = gpu::subgroup_sum(over, 32);
+    long_U = gpu::subgroup_sum(long_U, 32);
     for (Count& l : longest)
       for (int mask = 16; mask > 0; mask >>= 1) {
         const Count other = gpu::shuffle_xor(l, mask, 32);
@@ -67,6 +70,7 @@ struct MeasureRows {
     if ((threadIdx.x & 31) == 0) {
       atomicAdd(&of_block.lower, lower);
       atomicAdd(&of_block.over, over);
+      atomicAdd(&of_block.long_U, long_U);
       for (int t = 0; t < 2; ++t) atomicMax(&of_block.longest[t], longest[t]);
     }
     __syncthreads();
@@ -74,6 +78,7 @@ struct MeasureRows {
     if (blockIdx.x == 0) sizes->entries = static_cast<Count>(excess.rows.offsets[rows]);
     atomicAdd(&sizes->lower, of_block.lower);
     atomicAdd(&sizes->over, of_block.over);
+    atomicAdd(&sizes->long_U, of_block.long_U);
     for (int t = 0; t < 2; ++t) atomicMax(&sizes->longest[t], of_block.longest[t]);
   }
 };

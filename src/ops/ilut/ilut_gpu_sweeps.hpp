@@ -40,7 +40,8 @@ class SweepsKernel final : public Kernel {
   Factors execute(Queue& queue, const CsrRef& A) override { return Run(*this, queue).factors(A); }
 
  private:
-  static constexpr int64_t long_row = 256;  // of L: from there on sweeps choose between its row and U's column
+  // Rows of L of more than so many times the candidates of a row: sweeps go along them or along U's column.
+  static constexpr int64_t long_row_factor = 4;
   static constexpr int64_t blocks_of_long_rows = 4096;
   // Rows of U of more than so many times what they offer are copied without what they withhold.
   static constexpr int64_t scan_costs = 16;
@@ -72,9 +73,10 @@ class SweepsKernel final : public Kernel {
       Entries f = first();
       const auto lower = static_cast<int64_t>(f.sizes.lower);
       const int64_t most_L = most(lower), most_U = most(f.rows.nnz - lower - k_.rows_);
-      const int64_t of_row = most_candidates(std::max(most_L, most_U), k_.rows_);
+      of_row_ = most_candidates(std::max(most_L, most_U), k_.rows_);
+      if (longest_U(f) > of_row_) f.sizes = measured(excess(f.rows.view(), {}, of_row_));
       for (int32_t k = 0; k < k_.iterations_; ++k) {
-        f = with_candidates(f, of_row);
+        f = with_candidates(f);
         sweep(f);
         drop(f, most_L, most_U);
         sweep(f);
@@ -133,6 +135,9 @@ class SweepsKernel final : public Kernel {
       return to;
     }
 
+    static int64_t longest_U(const Entries& f) { return static_cast<int64_t>(f.sizes.longest[1]); }
+    int64_t long_row() const { return long_row_factor * of_row_; }
+
     Entries first() const {
       Entries f;
       f.rows = a_.rows;
@@ -160,12 +165,12 @@ class SweepsKernel final : public Kernel {
                                      values.template as<E>(),
                                      own,
                                      withheld};
-      const bool has_long = f.sizes.longest[0] > long_row;
+      const bool has_long = static_cast<int64_t>(f.sizes.longest[0]) > long_row();
       if (!has_long && withheld == nullptr) {
         gpu::launch_over(queue_, to.nnz, Sweep<E, I, false>{arrays, 0});
         return values;
       }
-      gpu::launch_over(queue_, to.nnz, Sweep<E, I, true>{arrays, long_row});
+      gpu::launch_over(queue_, to.nnz, Sweep<E, I, true>{arrays, long_row()});
       if (!has_long) return values;
       const LongRows& rows = long_rows(f);
       const auto blocks = std::max<int64_t>(1, blocks_of_long_rows / rows.count);
@@ -181,7 +186,7 @@ class SweepsKernel final : public Kernel {
     const LongRows& long_rows(const Entries& f) const {
       if (f.long_rows) return *f.long_rows;
       auto made = std::make_shared<LongRows>();
-      made->list = listed(excess(f.rows.view(), {}, long_row), 0, 0, made->count);
+      made->list = listed(excess(f.rows.view(), {}, long_row()), 0, 0, &made->count);
       made->column_offsets = array<int64_t>(k_.rows_ + 1);
       made->column_places = array<int64_t>(f.rows.nnz);
       made->column_rows = array<I>(f.rows.nnz);
@@ -205,26 +210,25 @@ class SweepsKernel final : public Kernel {
       return gpu::read_back<RowSizes>(queue_, sizes.data());
     }
     /// The triangles first..last of rows for which excess is, see ListRows.
-    Buffer listed(const Excess<I>& excess, int first, int last, int64_t& count) const {
+    Buffer listed(const Excess<I>& excess, int first, int last, int64_t* count = nullptr) const {
       const Buffer counted = array<unsigned long long>(1);
       gpu::clear_words(queue_, counted.data(), counted.bytes());
       Buffer list = array<int64_t>(k_.rows_ * (last - first + 1));
       gpu::launch_over(
           queue_, k_.rows_,
           ListRows<I>{excess, k_.rows_, first, last, list.template as<int64_t>(), counted.as<unsigned long long>()});
-      count = static_cast<int64_t>(gpu::read_back<unsigned long long>(queue_, counted.data()));
+      if (count != nullptr) *count = static_cast<int64_t>(gpu::read_back<unsigned long long>(queue_, counted.data()));
       return list;
     }
-    /// Marks the entries in triangles first..1 of `excess` that are neither own nor one of the largest `most` as
-    /// 1 - kept and the others there as kept.
-    void mark_largest(const Entries& f, const Excess<I>& excess, int first, const uint8_t* own, int64_t most,
-                      uint8_t kept, uint8_t* marks) const {
-      int64_t count = 0;
-      const Buffer list = listed(excess, first, 1, count);
+    /// Of the `count` triangles first..1 of rows of f for which excess is: marks their own entries and the largest
+    /// others as kept, the rest as 1 - kept.
+    void mark_largest(const Entries& f, const Excess<I>& excess, int first, unsigned long long count,
+                      const uint8_t* own, uint8_t kept, uint8_t* marks) const {
+      const Buffer list = listed(excess, first, 1);
       using Kernel = MarkLargest<E, I>;
-      gpu::launch(queue_, gpu::blocks_for(count, 1), Kernel::threads, 0,
+      gpu::launch(queue_, gpu::blocks_for(static_cast<int64_t>(count), 1), Kernel::threads, 0,
                   Kernel{f.rows.view(), f.values.template as<E>(), own, list.template as<int64_t>(),
-                         static_cast<unsigned>(most), kept, marks});
+                         static_cast<unsigned>(excess.most), kept, marks});
     }
     Buffer bytes(int64_t count, uint8_t value) const {
       Buffer made = array<uint8_t>(count);
@@ -237,32 +241,31 @@ class SweepsKernel final : public Kernel {
           MarkOwn<I>{known, f.rows.columns->template as<I>(), f.row_of.template as<I>(), f.rows.nnz, own, keep});
     }
 
-    /// A sweep over the entries of f and A and over the largest `of_row` that L U has beside them in each row of either
-    /// triangle, long rows of U giving their largest only.
-    Entries with_candidates(const Entries& f, int64_t of_row) const {
-      const auto longest = static_cast<int64_t>(f.sizes.longest[1]);
+    /// A sweep over the entries of f and A and over the largest `of_row_` that L U has beside them in each row of
+    /// either triangle, long rows of U giving their largest only.
+    Entries with_candidates(const Entries& f) const {
       Buffer withheld;  // of f's entries
-      if (longest > of_row) {
+      if (longest_U(f) > of_row_) {
         withheld = bytes(f.rows.nnz, 0);
-        mark_largest(f, excess(f.rows.view(), {}, of_row), 1, nullptr, of_row, 0, withheld.template as<uint8_t>());
+        mark_largest(f, excess(f.rows.view(), {}, of_row_), 1, f.sizes.long_U, nullptr, 0,
+                     withheld.template as<uint8_t>());
       }
-      if (longest <= scan_costs * of_row) {
+      if (longest_U(f) <= scan_costs * of_row_) {
         try {
           RowsView<I> offering = f.rows.view();
           offering.levels = withheld.template as<uint8_t>();  // fill comes of entries of level 0
           Entries to;
           to.rows = united(f, offering, a_.rows.view(), 0);
           to.row_of = rows_of(to.rows);
-          to = bounded(f, std::move(to), {f.rows.view(), a_.rows.view()}, of_row, withheld);
-          return to;
+          return bounded(f, std::move(to), {f.rows.view(), a_.rows.view()}, withheld);
         } catch (const TooMany&) {
         }
       }
-      return with_candidates_in_pieces(f, of_row, withheld);
+      return with_candidates_in_pieces(f, withheld);
     }
 
     /// The same from copies of U's rows without what they withhold; candidates of some rows join what earlier rows got.
-    Entries with_candidates_in_pieces(const Entries& f, int64_t of_row, const Buffer& withheld) const {
+    Entries with_candidates_in_pieces(const Entries& f, const Buffer& withheld) const {
       const int64_t n = k_.rows_;
       const DeviceRows<I> own = unions_.make({f.rows.view(), a_.rows.view(), false, 0}, false, [](int64_t) {});
       const Buffer keep = array<uint8_t>(f.rows.nnz);
@@ -282,16 +285,16 @@ class SweepsKernel final : public Kernel {
           continue;
         }
         next.row_of = rows_of(next.rows);
-        to = bounded(f, std::move(next), {own.view(), {}}, of_row, withheld);
+        to = bounded(f, std::move(next), {own.view(), {}}, withheld);
         begin = end;
       }
       return to;
     }
 
     /// Values of the entries `to`, and of those that the `known` matrices lack only the largest of each row.
-    Entries bounded(const Entries& f, Entries to, const std::array<RowsView<I>, 2>& known, int64_t of_row,
+    Entries bounded(const Entries& f, Entries to, const std::array<RowsView<I>, 2>& known,
                     const Buffer& withheld) const {
-      const Excess<I> over = excess(to.rows.view(), known, of_row);
+      const Excess<I> over = excess(to.rows.view(), known, of_row_);
       to.sizes = measured(over);
       const bool limits = withheld.data() != nullptr;
       Buffer own, keep;
@@ -308,7 +311,7 @@ class SweepsKernel final : public Kernel {
         keep = array<uint8_t>(to.rows.nnz);
         mark_own(to, over, own.template as<uint8_t>(), keep.template as<uint8_t>());
       }
-      mark_largest(to, over, 0, own.template as<uint8_t>(), of_row, 1, keep.template as<uint8_t>());
+      mark_largest(to, over, 0, to.sizes.over, own.template as<uint8_t>(), 1, keep.template as<uint8_t>());
       return compacted(to, keep);
     }
     /// Columns of `more` and of products of `from`; throws TooMany where they are too many beside `expected`, unless
@@ -321,6 +324,8 @@ class SweepsKernel final : public Kernel {
     }
     /// Keeps the largest entries, at most so many of each triangle, and the diagonal.
     void drop(Entries& f, int64_t most_L, int64_t most_U) const {
+      const auto lower = static_cast<int64_t>(f.sizes.lower);
+      if (lower <= most_L && f.rows.nnz - lower - k_.rows_ <= most_U) return;
       const Buffer counts = array<unsigned long long>(2 * 512), sizes = array<LeastSizes>(1),
                    keep = array<uint8_t>(f.rows.nnz);
       gpu::clear_words(queue_, counts.data(), counts.bytes());
@@ -356,7 +361,7 @@ class SweepsKernel final : public Kernel {
                                                                          to.rows.diagonal->template as<int64_t>();
       gpu::launch_over(queue_, n + 1, MoveBounds{places.as<int64_t>(), from.offsets, n + 1, offsets});
       gpu::launch_over(queue_, n, MoveBounds{places.as<int64_t>(), from.diagonal, n, diagonal});
-      to.sizes = measured(excess({offsets, diagonal, nullptr, nullptr}, {}, 0));
+      to.sizes = measured(excess({offsets, diagonal, nullptr, nullptr}, {}, of_row_));
       to.rows.nnz = static_cast<int64_t>(to.sizes.entries);
       to.rows.columns = shared<I>(to.rows.nnz);
       to.row_of = array<I>(to.rows.nnz);
@@ -422,7 +427,8 @@ class SweepsKernel final : public Kernel {
     const SweepsKernel& k_;
     Queue& queue_;
     RowUnions<I> unions_;
-    Entries a_;  // A on the start pattern
+    Entries a_;           // A on the start pattern
+    int64_t of_row_ = 0;  // candidates that each triangle of a row gets at most, and that a row of U offers
   };
 
   ilu_pattern::FactorPattern start_;
