@@ -65,13 +65,8 @@ void copy_words(Queue& queue, const Shape& shape, void* destination, const void*
   host_parts<Dev>(queue, parts, [&](int64_t part) {
     alignas(cache_line) Word buffer[words];
     const int64_t first = part_begin(items, parts, part), end = part_begin(items, parts, part + 1);
-    Tile next = tile_of(first);
     for (int64_t item = first; item < end; ++item) {
-      const Tile tile = next;
-      if (item + 1 < end) {
-        next = tile_of(item + 1);
-        if (stream) prefetch_tile(from, plane, next);
-      }
+      const Tile tile = tile_of(item);
       transpose_tile(to + tile.to, from + tile.from, plane, tile.count_i, tile.count_j, stream, buffer);
     }
     if (stream) stream_fence();

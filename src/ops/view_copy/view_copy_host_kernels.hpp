@@ -75,17 +75,6 @@ struct Tile {
   int64_t to, from, count_i, count_j;
 };
 
-/// Starts the loads of a tile's source towards the L2 cache.
-template <class Word>
-void prefetch_tile(const Word* from, const Plane& p, const Tile& tile) {
-  if (p.source_i != 1) return;
-  for (int64_t j = 0; j < tile.count_j; ++j) {
-    const char* const row = reinterpret_cast<const char*>(from + tile.from + j * p.source_j);
-    for (int64_t k = 0; k < tile.count_i * static_cast<int64_t>(sizeof(Word)); k += static_cast<int64_t>(cache_line))
-      __builtin_prefetch(row + k, 0, 2);
-  }
-}
-
 /// One tile of a plane. buffer: tile_words words at a cache line.
 template <class Word>
 void transpose_tile(Word* to, const Word* from, const Plane& p, int64_t count_i, int64_t count_j, bool stream,
