@@ -42,7 +42,7 @@ E single_entry(const Pattern& B, const E* b, int64_t j) {
   return b[std::min(B.begin(j), B.nnz - 1)];
 }
 template <bool full, class E, class Pattern>
-void fetch_single_entry(const Pattern& B, const E* b, int64_t j) {
+[[gnu::always_inline]] inline void fetch_single_entry(const Pattern& B, const E* b, int64_t j) {
   if constexpr (full)
     __builtin_prefetch(b + j);
   else

@@ -213,7 +213,7 @@ class RowGroups {
 inline constexpr int64_t prefetched_bytes = 8192;
 
 /// Fetches what lies so far ahead of `count` values.
-inline void fetch_ahead(const double* a, int64_t count) {
+[[gnu::always_inline]] inline void fetch_ahead(const double* a, int64_t count) {
   const char* const ahead = reinterpret_cast<const char*>(a) + prefetched_bytes;
   for (size_t at = 0; at < static_cast<size_t>(count) * sizeof(double); at += cache_line)
     __builtin_prefetch(ahead + at, 0, 2);

@@ -51,7 +51,9 @@ class ColumnBlocks {
   bool used() const { return bits_.data() != nullptr; }
 
   /// The first line of a row, soon to be inserted.
-  void prefetch(int64_t j) const { __builtin_prefetch(bits_.template as<uint64_t>() + offsets_.as<int64_t>()[j]); }
+  [[gnu::always_inline]] void prefetch(int64_t j) const {
+    __builtin_prefetch(bits_.template as<uint64_t>() + offsets_.as<int64_t>()[j]);
+  }
 
   /// The columns of row j of B, into a set that expects so many visits.
   template <ColumnSet::Visits visits>

@@ -90,12 +90,12 @@ struct Ahead {
   const HostPatternRef<I, O>& B;
   const T* entries;  // B's columns, or its values
   const E* factors;  // A's values, or null
-  void offsets(int64_t j) const { __builtin_prefetch(B.offsets + j); }
-  void row(int64_t j) const {
+  [[gnu::always_inline]] void offsets(int64_t j) const { __builtin_prefetch(B.offsets + j); }
+  [[gnu::always_inline]] void row(int64_t j) const {
     __builtin_prefetch(entries + B.begin(j));
     if (long_rows) __builtin_prefetch(entries + B.begin(j) + 64 / sizeof(T));
   }
-  void factor(int64_t k) const {
+  [[gnu::always_inline]] void factor(int64_t k) const {
     if (factors != nullptr) __builtin_prefetch(factors + k);
   }
 };

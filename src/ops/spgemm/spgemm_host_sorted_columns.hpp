@@ -31,7 +31,7 @@ class SortedColumns {
 
   /// The rows of B of the row that comes next: they lie far apart, and a row takes longer than their way.
   template <class Row, class I, class O>
-  static void fetch(const Row& row, const HostPatternRef<I, O>& B) {
+  [[gnu::always_inline]] static void fetch(const Row& row, const HostPatternRef<I, O>& B) {
     constexpr int64_t line = 64 / sizeof(I);
     for (int64_t k = 0; k < row.size(); ++k)
       for (int64_t q = B.begin(row.column(k)), last = std::min(B.end(row.column(k)), q + 3 * line); q < last; q += line)
