@@ -1,9 +1,10 @@
 // sptrsv, host_levels: rows from the caller's matrix, in blocks that threads solve level by level, or in turn
-// (ops/levels/levels_host_blocks.hpp). Eight right-hand sides share one reading of the matrix. The same bits run to
-// run, for every number of threads.
+// (ops/levels/levels_host_blocks.hpp). Eight right-hand sides share one reading of the matrix; for one, rows that are
+// alike go together (sptrsv_host_levels_runs.hpp). The same bits run to run, for every number of threads.
 #pragma once
 
 #include "ops/levels/levels_host_runner.hpp"
+#include "ops/sptrsv/sptrsv_host_levels_runs.hpp"
 #include "ops/sptrsv/sptrsv_host_triangle.hpp"
 
 namespace kkc::sptrsv {
@@ -21,7 +22,6 @@ template <class Dev, class S, class I, class O>
 class LevelKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   static constexpr int most_vectors = 8;
-  static constexpr int64_t rows_ahead = 4;
   static constexpr int64_t block_work = 60;  // a new place in each array of the matrix
 
  public:
@@ -74,19 +74,13 @@ class LevelKernel final : public Kernel {
     int64_t row;
   };
 
-  /// Asks for the unknowns of a row.
-  static void prefetch(const typename Triangle::Rows& rows, int64_t row, const Sides<S>& sides) {
-    for (int64_t p = rows.begin(row), end = rows.end(row); p < end; ++p)
-      __builtin_prefetch(sides.x + rows.column(p) * sides.x_row);
-  }
-
   /// K: number of vectors, or 0 for `vectors` of them, at most most_vectors.
   template <int K>
   void solve(Queue& queue, const CsrRef& A, const S& alpha, const Sides<S>& sides, int vectors) {
     for (Zero& zero : zeros_) zero.row = INT64_MAX;
     const typename Triangle::Rows rows(triangle_, A);
     const auto* values = static_cast<const S*>(A.values);
-    const auto with = [&](const auto& value_of) {
+    const auto with = [&]<bool own>(std::bool_constant<own>, const auto& value_of) {
       const auto solve_step = [&](int64_t row, int64_t & first_zero) __attribute__((always_inline)) {
         S inverse{};
         if (!unit_) {
@@ -109,10 +103,6 @@ class LevelKernel final : public Kernel {
               int64_t first_zero = INT64_MAX;
               for (int64_t step = first; step < first + count; ++step) {
                 const int64_t row = row_of(step);
-                // Behind a turn's last row comes the first of the thread's next one.
-                int64_t later = step + rows_ahead;
-                if (later >= first + count) later += (schedule_.threads - 1) * schedule_.steps_in_turn;
-                if (later < n) prefetch(rows, row_of(later), sides);
                 turn.need(levels::nearest_before(rows, row, first, row_of));
                 solve_step(row, first_zero);
                 turn.passed(step + 1);
@@ -124,18 +114,32 @@ class LevelKernel final : public Kernel {
       runner_.template run<Dev>(queue, schedule_, [&](int thread, int64_t phase) {
         const auto& share = schedule_.shares[static_cast<size_t>(thread)];
         int64_t first_zero = INT64_MAX;
-        for (int64_t at = share.begin(phase); at < share.end(phase); ++at) {
-          const levels::Block block = share.blocks[static_cast<size_t>(at)];
-          for (int64_t step = block.first; step < block.first + block.count; ++step)
-            solve_step(row_of(step), first_zero);
+        const levels::Block* block = share.blocks.data() + share.begin(phase);
+        const levels::Block* const end = share.blocks.data() + share.end(phase);
+        if constexpr (K == 1 && !own && std::is_floating_point_v<S>) {
+          if (sides.x_row == 1) {
+            const levels::Block* const all_end = share.blocks.data() + share.blocks.size();
+            const auto solve_blocks = [&]<bool ascending>(std::bool_constant<ascending>) {
+              const BlockSolver<S, I, typename Triangle::Rows, ascending> solver(
+                  rows, n, schedule_.runs, values, {alpha, sides.b, sides.b_row, sides.x, unit_});
+              for (; block < end; ++block)
+                solver.solve(
+                    *block, all_end - block > 2 ? block + 1 : nullptr,
+                    [&](int64_t step) { solve_step(row_of(step), first_zero); }, first_zero);
+            };
+            ascending_ ? solve_blocks(std::true_type()) : solve_blocks(std::false_type());
+          }
         }
+        for (; block < end; ++block)
+          for (int64_t step = block->first; step < block->first + block->count; ++step)
+            solve_step(row_of(step), first_zero);
         keep_zero(thread, first_zero);
       });
     };
     if (triangle_.own())
-      with([&](int64_t entry) { return conjugated(values[rows.place(entry)], conjugate_); });
+      with(std::true_type(), [&](int64_t entry) { return conjugated(values[rows.place(entry)], conjugate_); });
     else
-      with([&](int64_t entry) { return conjugated(values[entry], conjugate_); });
+      with(std::false_type(), [&](int64_t entry) { return conjugated(values[entry], conjugate_); });
     int64_t first_zero = INT64_MAX;
     for (const Zero& zero : zeros_) first_zero = std::min(first_zero, zero.row);
     refuse_zero(first_zero, triangle_.rows());

@@ -1,0 +1,260 @@
+// sptrsv, host_levels: rows of the caller's matrix whose columns lie at the same distances from them, as on grids and
+// bands, eight at a time (the sums of DIA kernels; Bell, Garland, "Implementing sparse matrix-vector multiplication on
+// throughput-oriented processors", SC'09, section 4.1, with values where CSR has them). What rows need from further
+// away is subtracted by vectors, then each takes what the ones before it left. Neither offsets nor columns are read but
+// for a run's first row, and what the next rows and the next block need is asked for meanwhile: blocks of a level lie
+// all over the matrix. A row's terms are added as in any other row, so that the bits do not depend on which rows are
+// together.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "device/host_gather.hpp"
+#include "ops/levels/levels_host_blocks.hpp"
+#include "ops/sptrsv/sptrsv_host_triangle.hpp"
+
+namespace kkc::sptrsv::host_levels_parts {
+
+inline constexpr int group_rows = 8;
+
+/// Of a row's terms those before are added to four sums in turn.
+inline int64_t taken_by_fours(int64_t length) { return length > 0 ? (length - 1) / 4 * 4 : 0; }
+
+/// Rows of a run as they lie in the caller's matrix, in order of steps; way is from a row to the next one, and from a
+/// term to the next: 1, or -1. Terms are counted from the one whose column is furthest away.
+template <class S, class I>
+struct RunRows {
+  int64_t row;         // the first to be solved
+  const S* values;     // of its first term
+  const S* diagonal;   // its own
+  const I* columns;    // of its first term
+  int64_t base;        // of columns
+  int64_t row_stride;  // from a row's values to the next one's
+  int64_t length;      // terms
+  int64_t far;         // so many reach outside of any group
+  int64_t ahead;       // entries between a group and the one that is asked for meanwhile
+};
+
+/// One vector. x: without strides.
+template <class S, class I, bool Ascending>
+struct RunSolver {
+  static_assert(std::is_floating_point_v<S>);
+  using L = Pack<S, group_rows>;
+  using Zeros = decltype(L{} == L{});
+  static constexpr int64_t way = Ascending ? 1 : -1, rows_ahead = 4 * group_rows, most_asked_for = 16;
+
+  S alpha;
+  const S* b;
+  int64_t b_row;
+  S* x;
+  bool unit;
+
+  /// Solves group_rows rows from the from-th one on. zeros: gets those whose diagonal is zero.
+  void solve(const RunRows<S, I>& run, int64_t from, Zeros& zeros) const {
+    const int64_t row = run.row + way * from, stride = run.row_stride, length = run.length;
+    const S* values = run.values + from * stride;
+    const auto known = [&](int64_t k) __attribute__((always_inline)) {
+      return x + way * from + (static_cast<int64_t>(run.columns[k * way]) - run.base);
+    };
+    L sum, other{}, third{}, fourth{}, inverse;
+    if (b_row == 1)
+      load(b + row, sum);
+    else
+      strided(b + row * b_row, way * b_row, sum);
+    sum *= alpha;
+    if (!unit) {
+      strided(run.diagonal + from * stride, stride, inverse);
+      zeros |= inverse == 0;
+      inverse = 1 / inverse;
+    }
+    const auto subtract = [&](L & from_sum, int64_t k) __attribute__((always_inline)) {
+      L a, unknowns;
+      strided(values + k * way, stride, a);
+      const S* at = known(k);
+      if (length <= most_asked_for) prefetch(at + way * rows_ahead);
+      load(at, unknowns);
+      from_sum -= a * unknowns;
+    };
+    const int64_t fours = taken_by_fours(length), far_fours = std::min(fours, run.far) / 4 * 4;
+    int64_t k = 0;
+    for (; k < far_fours; k += 4) {
+      subtract(sum, k);
+      subtract(other, k + 1);
+      subtract(third, k + 2);
+      subtract(fourth, k + 3);
+    }
+    if (k == fours)
+      for (; k < run.far && k + 1 < length; ++k) subtract(sum, k);
+    S* out = x + row;
+    if (k == run.far && k + 1 == length && known(k) == out - way) {
+      sum = (sum + other) + (third + fourth);
+      const S* near = values + k * way;
+      S last = out[-way];
+      for (int i = 0; i < group_rows; ++i) {
+        last = sum[i] - near[i * stride] * last;
+        if (!unit) last *= inverse[i];
+        out[i * way] = last;
+      }
+      return;
+    }
+    for (int i = 0; i < group_rows; ++i) {
+      const S one = rest_of_row(sum[i], other[i], third[i], fourth[i], k, length,
+                                [&](int64_t term) { return values[term * way + i * stride] * known(term)[i * way]; });
+      out[i * way] = unit ? one : one * inverse[i];
+    }
+  }
+
+  /// The same of one row; whether its diagonal is not zero.
+  bool solve_row(const RunRows<S, I>& run, int64_t from) const {
+    const int64_t row = run.row + way * from;
+    const S* values = run.values + from * run.row_stride;
+    const S* known = x + way * from - run.base;
+    const S d = unit ? S{1} : run.diagonal[from * run.row_stride], inverse = S{1} / d;
+    const S sum = rest_of_row(alpha * b[row * b_row], S{}, S{}, S{}, 0, run.length,
+                              [&](int64_t k) { return values[k * way] * known[run.columns[k * way]]; });
+    x[row] = unit ? sum : sum * inverse;
+    return d != S{};
+  }
+
+ private:
+  /// What is left of a row from term k on; the last one may only just have become known.
+  template <class Product>
+  [[gnu::always_inline]] static S rest_of_row(S sum, S other, S third, S fourth, int64_t k, int64_t length,
+                                              const Product& product) {
+    for (; k + 5 <= length; k += 4) {
+      sum -= product(k);
+      other -= product(k + 1);
+      third -= product(k + 2);
+      fourth -= product(k + 3);
+    }
+    for (; k + 1 < length; ++k) sum -= product(k);
+    sum = (sum + other) + (third + fourth);
+    return k < length ? sum - product(k) : sum;
+  }
+
+  /// Of neighbours in order of steps.
+  [[gnu::always_inline]] static void load(const S* from, L& lanes) {
+    std::memcpy(&lanes, Ascending ? from : from - (group_rows - 1), sizeof(L));
+    if constexpr (!Ascending) lanes = __builtin_shuffle(lanes, Zeros{7, 6, 5, 4, 3, 2, 1, 0});
+  }
+
+  [[gnu::always_inline]] static void strided(const S* from, int64_t stride, L& lanes) {
+    lanes = L{from[0],          from[stride],     from[2 * stride], from[3 * stride],
+              from[4 * stride], from[5 * stride], from[6 * stride], from[7 * stride]};
+  }
+};
+
+/// Goes through blocks. Rows: HostTriangle's, in the caller's matrix.
+template <class S, class I, class Rows, bool Ascending>
+class BlockSolver {
+  using Solver = RunSolver<S, I, Ascending>;
+  static constexpr int64_t way = Solver::way;
+
+ public:
+  BlockSolver(const Rows& rows, int64_t n, const std::vector<levels::Run>& runs, const S* values, const Solver& solver)
+      : rows_(rows), n_(n), runs_(runs), values_(values), solver_(solver) {}
+
+  /// solve_step(step) for each step outside of runs. next: the block after this one, with one more behind it, or null.
+  /// first_zero: gets the first row whose diagonal is zero.
+  template <class Step>
+  void solve(const levels::Block& block, const levels::Block* next, const Step& solve_step, int64_t& first_zero) const {
+    const int64_t end = block.first + block.count, end_entry = end_of(row_of(end - 1));
+    const int64_t jump = next == nullptr ? 0 : first_of(row_of(next->first)) - end_entry;
+    if (next != nullptr) ask_for(*next, next[1]);
+    auto run = runs_.begin() + block.run;
+    for (int64_t step = block.first, stop = 0; step < end; step = stop) {
+      while (run->first + run->rows <= step) ++run;
+      stop = std::min(end, run->first + run->rows);
+      if (!run->alike || stop - step < levels::shortest_run) {
+        for (; step < stop; ++step) solve_step(step);
+        continue;
+      }
+      const int64_t first = step;
+      const RunRows<S, I> here = run_rows(row_of(first));
+      const auto zero_at = [&](int64_t at) { first_zero = std::min(first_zero, row_of(at)); };
+      typename Solver::Zeros zeros{};
+      for (; step + group_rows <= stop; step += group_rows) {
+        ask_ahead(here, step - first, end_entry, jump);
+        solver_.solve(here, step - first, zeros);
+      }
+      bool any = false;
+      for (int j = 0; j < group_rows; ++j) any = any || zeros[j] != 0;
+      for (int64_t at = first; any && at < step; ++at)
+        if (values_[rows_.diagonal(row_of(at))] == S{}) zero_at(at);
+      if (step < stop) ask_ahead(here, step - first, end_entry, jump);
+      for (; step < stop; ++step)
+        if (!solver_.solve_row(here, step - first)) [[unlikely]]
+          zero_at(step);
+    }
+  }
+
+ private:
+  static constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(S)), entries_ahead = 32 * line;
+
+  int64_t row_of(int64_t step) const { return Ascending ? step : n_ - 1 - step; }
+  /// A row's first term, and where one behind its last would lie.
+  int64_t first_of(int64_t row) const { return Ascending ? rows_.begin(row) : rows_.end(row) - 1; }
+  int64_t end_of(int64_t row) const { return Ascending ? rows_.end(row) : rows_.begin(row) - 1; }
+
+  /// Of the run whose rows are solved from this one on, at least one after it.
+  RunRows<S, I> run_rows(int64_t row) const {
+    const int64_t first = first_of(row);
+    RunRows<S, I> made{row,
+                       values_ + first,
+                       solver_.unit ? nullptr : values_ + rows_.diagonal(row),
+                       rows_.indices() + first,
+                       rows_.base(),
+                       rows_.begin(row + way) - rows_.begin(row),
+                       rows_.end(row) - rows_.begin(row),
+                       0,
+                       0};
+    made.far = made.length;
+    const int64_t group = group_rows * made.row_stride;
+    made.ahead = std::max<int64_t>(1, entries_ahead / std::max<int64_t>(1, group * way)) * group;
+    while (made.far > 0 && std::abs(rows_.column(first + (made.far - 1) * way) - row) < group_rows) --made.far;
+    return made;
+  }
+
+  /// What the first rows of the next block need, and where the one after it lies. Inlined at once, like prefetch().
+  [[gnu::always_inline]] void ask_for(const levels::Block& next, const levels::Block& later) const {
+    constexpr int64_t most_rows = 128;
+    const int64_t row = row_of(next.first), last = row_of(next.first + next.count - 1);
+    rows_.prefetch_row(row_of(later.first));
+    rows_.prefetch_row(row_of(later.first + later.count - 1));
+    for (int64_t i = 0; i < std::min(next.count, most_rows); i += line) {
+      prefetch(solver_.b + (row + way * i) * solver_.b_row);
+      prefetch(solver_.x + row + way * i);
+    }
+    prefetch(rows_.indices() + first_of(row));
+    prefetch(rows_.indices() + end_of(last) - way);
+  }
+
+  /// Values of the group that is solved a few groups after the one from run row `from` on; behind a block's end, so
+  /// much of the next one's. jump: from this block's end to the next block.
+  [[gnu::always_inline]] void ask_ahead(const RunRows<S, I>& run, int64_t from, int64_t end_entry, int64_t jump) const {
+    constexpr int64_t widest_gap = 6 * line;  // between rows, that is asked for with them
+    const int64_t group = group_rows * run.row_stride * way;
+    int64_t entry = run.values - values_ + from * run.row_stride + run.ahead;
+    if ((entry - end_entry) * way >= 0) entry += jump;
+    const S* values = values_ + entry;
+    if (group / group_rows - run.length < widest_gap) {
+      for (int64_t k = 0; k < group; k += line) prefetch(values + k * way);
+      return;
+    }
+    for (int i = 0; i < group_rows; ++i)
+      for (int64_t k = 0; k < run.length + line; k += line) prefetch(values + i * run.row_stride + k * way);
+  }
+
+  const Rows& rows_;
+  int64_t n_;
+  const std::vector<levels::Run>& runs_;
+  const S* values_;
+  Solver solver_;
+};
+
+}  // namespace kkc::sptrsv::host_levels_parts
