@@ -85,10 +85,7 @@ class Builder {
   /// The rows of the factors; diagonal as find_diagonal() left it.
   LeveledRows<I> build(const O* diagonal) const {
     LeveledRows<I> rows = first_rows(diagonal);
-    for (int32_t level = 1; level <= desc_.level; ++level) {
-      rows = next_rows(rows, level);
-      require_counted(rows);
-    }
+    for (int32_t level = 1; level <= desc_.level; ++level) rows = next_rows(rows, level);
     return rows;
   }
 
@@ -129,18 +126,14 @@ class Builder {
     return low;
   }
 
-  void require_counted(const LeveledRows<I>& rows) const {
-    const auto nnz = static_cast<int64_t>(rows.columns.size());
-    if (sizeof(O) == 4)
-      require(nnz < std::numeric_limits<int32_t>::max(), KKC_STATUS_OVERFLOW, "the factors have ", nnz,
-              " entries, more than A's index pair counts");
-  }
+  static constexpr int64_t most_entries = sizeof(O) == 4 ? std::numeric_limits<int32_t>::max() - 1 : INT64_MAX;
 
   /// What a part of the rows becomes: row(i, take) calls take(column, level) in ascending order of columns.
   template <class Row>
   LeveledRows<I> collect(bool with_levels, Row&& make_row) const {
     struct Part {
       int64_t begin, end;
+      int64_t entries = 0;
       std::vector<I> columns;
       std::vector<uint8_t> levels;
     };
@@ -149,22 +142,33 @@ class Builder {
     to.diagonal.resize(index(rows_));
     const int64_t parts = std::clamp<int64_t>(rows_ / 256, 1, run_.parts());
     std::vector<Part> made(index(parts));
+    std::atomic<int64_t> entries{0};  // of all parts, about
     run_(parts, [&](int64_t p) {
       Part& part = made[index(p)];
       part.begin = boundary(p, parts);
       part.end = boundary(p + 1, parts);
       auto row = make_row();
+      constexpr int64_t told_at_once = int64_t{1} << 20;
+      int64_t told = 0;
+      bool kept = true;  // what cannot be counted is no longer kept, but counted to its end
       for (int64_t i = part.begin; i < part.end; ++i) {
         row(i, [&](int64_t column, int level) {
-          if (column == i) to.diagonal[index(i)] = static_cast<int64_t>(part.columns.size());
+          if (column == i) to.diagonal[index(i)] = part.entries;
+          ++part.entries;
+          if (!kept) return;
           part.columns.push_back(static_cast<I>(column));
           if (with_levels) part.levels.push_back(static_cast<uint8_t>(level));
         });
-        to.offsets[index(i + 1)] = static_cast<int64_t>(part.columns.size());
+        to.offsets[index(i + 1)] = part.entries;
+        if (part.entries - told < told_at_once) continue;
+        kept = entries.fetch_add(part.entries - told, std::memory_order_relaxed) + part.entries - told <= most_entries;
+        told = part.entries;
       }
     });
     std::vector<int64_t> firsts(index(parts) + 1);
-    for (size_t p = 0; p < made.size(); ++p) firsts[p + 1] = firsts[p] + static_cast<int64_t>(made[p].columns.size());
+    for (size_t p = 0; p < made.size(); ++p) firsts[p + 1] = firsts[p] + made[p].entries;
+    require(firsts.back() <= most_entries, KKC_STATUS_OVERFLOW, "the factors have ", firsts.back(),
+            " entries, more than A's index pair counts");
     to.columns.resize(index(firsts.back()));
     if (with_levels) to.levels.resize(to.columns.size());
     run_(parts, [&](int64_t p) {
@@ -195,16 +199,60 @@ class Builder {
     });
   }
 
+  /// Entries right of the diagonal, each row's in order of levels: a row that others fill has many, of which a pass
+  /// wants those of one level.
+  struct ByLevel {
+    std::vector<int64_t> offsets{0};
+    std::vector<I> columns;
+    std::vector<uint8_t> levels;
+
+    template <class F>
+    void each(int64_t row, int level, F&& f) const {
+      const auto [begin, end] = std::equal_range(levels.begin() + offsets[index(row)],
+                                                 levels.begin() + offsets[index(row + 1)], static_cast<uint8_t>(level));
+      for (auto q = begin - levels.begin(); q < end - levels.begin(); ++q) f(columns[index(q)]);
+    }
+  };
+
+  /// Of levels below `end`.
+  ByLevel by_level(const LeveledRows<I>& rows, int end) const {
+    ByLevel to;
+    to.offsets.resize(index(rows_ + 1));
+    for (int64_t i = 0; i < rows_; ++i)
+      to.offsets[index(i + 1)] = to.offsets[index(i)] + rows.offsets[index(i + 1)] - rows.diagonal[index(i)] - 1;
+    to.columns.resize(index(to.offsets.back()));
+    to.levels.resize(to.columns.size());
+    each_part([&](int64_t first, int64_t last) {
+      std::vector<int64_t> next(static_cast<size_t>(end) + 1);
+      for (int64_t i = first; i < last; ++i) {
+        const int64_t from = rows.diagonal[index(i)] + 1, stop = rows.offsets[index(i + 1)];
+        std::fill(next.begin(), next.end(), 0);
+        for (int64_t q = from; q < stop; ++q) ++next[size_t{rows.levels[index(q)]} + 1];
+        next[0] = to.offsets[index(i)];
+        for (size_t level = 1; level < next.size(); ++level) next[level] += next[level - 1];
+        for (int64_t q = from; q < stop; ++q) {
+          const int64_t at = next[rows.levels[index(q)]]++;
+          to.columns[index(at)] = rows.columns[index(q)];
+          to.levels[index(at)] = rows.levels[index(q)];
+        }
+      }
+    });
+    return to;
+  }
+
   /// The entries of `rows` and those of the given level.
   LeveledRows<I> next_rows(const LeveledRows<I>& rows, int level) const {
+    const ByLevel right = level > 1 ? by_level(rows, level) : ByLevel{};
     return collect(true, [&] {
       return [&, filled = ColumnSet(rows_)](int64_t i, auto&& take) mutable {
         const int64_t begin = rows.offsets[index(i)], end = rows.offsets[index(i + 1)];
         for (int64_t p = begin; rows.columns[index(p)] < i; ++p) {
           const auto h = static_cast<int64_t>(rows.columns[index(p)]);
-          const int wanted = level - 1 - rows.levels[index(p)];
-          for (int64_t q = rows.diagonal[index(h)] + 1; q < rows.offsets[index(h + 1)]; ++q)
-            if (rows.levels[index(q)] == wanted) filled.insert(rows.columns[index(q)]);
+          if (level > 1)
+            right.each(h, level - 1 - rows.levels[index(p)], [&](I column) { filled.insert(column); });
+          else
+            for (int64_t q = rows.diagonal[index(h)] + 1; q < rows.offsets[index(h + 1)]; ++q)
+              filled.insert(rows.columns[index(q)]);
         }
         int64_t p = begin;
         const auto take_until = [&](int64_t column) {
