@@ -140,7 +140,7 @@ struct RunSolver {
   /// Of neighbours in order of steps.
   [[gnu::always_inline]] static void load(const S* from, L& lanes) {
     std::memcpy(&lanes, Ascending ? from : from - (group_rows - 1), sizeof(L));
-    if constexpr (!Ascending) lanes = __builtin_shuffle(lanes, Zeros{7, 6, 5, 4, 3, 2, 1, 0});
+    if constexpr (!Ascending) lanes = __builtin_shufflevector(lanes, lanes, 7, 6, 5, 4, 3, 2, 1, 0);
   }
 
   [[gnu::always_inline]] static void strided(const S* from, int64_t stride, L& lanes) {
