@@ -18,14 +18,16 @@ function(kkc_op op)
   set_property(GLOBAL APPEND PROPERTY KKC_MODULE_SOURCES ${arg_MODULE_SOURCES})
 endfunction()
 
-# kkc_impl(<op> <algorithm> DEVICES serial openmp cuda hip|host [SOURCE file] [RAW] [TRIAL] [PARTS part...])
+# kkc_impl(<op> <algorithm> DEVICES serial openmp cuda hip|host [SOURCE file] [RAW] [TRIAL] [UNFUSED]
+#          [PARTS part...])
 # An implementation, in order of priority. DEVICES host: Serial and OpenMP, without Kokkos and compiled once for both.
+# UNFUSED: its host unit rounds products before it adds them (-ffp-contract=off), everywhere in the same way.
 # RAW: it launches raw GPU kernels only and is compiled without Kokkos' headers. TRIAL: its tests have not run on its
 # device yet, so only builds with KKC_TRIAL hold it. PARTS: what takes long to compile, <op>_<algorithm>_<part>.hpp each,
 # defined in a translation unit of its own. Without SOURCE, <op>_<algorithm>.hpp defines
 # template <class Dev> constexpr Implementation <algorithm>(); with SOURCE, that file defines <algorithm>_<device>.
 function(kkc_impl op algorithm)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "RAW;TRIAL" "SOURCE" "DEVICES;PARTS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "RAW;TRIAL;UNFUSED" "SOURCE" "DEVICES;PARTS")
   if(arg_TRIAL AND NOT KKC_TRIAL)
     return()
   endif()
@@ -44,6 +46,9 @@ function(kkc_impl op algorithm)
     set(arg_SOURCE ${op}_${algorithm}.cpp)
     set(file ${PROJECT_BINARY_DIR}/generated/host/${arg_SOURCE})
     configure_file(${PROJECT_SOURCE_DIR}/cmake/host_unit.in ${file} @ONLY)
+    if(arg_UNFUSED)
+      set_property(GLOBAL APPEND PROPERTY KKC_UNFUSED_SOURCES ${file})
+    endif()
   endif()
   foreach(device IN LISTS arg_DEVICES)
     set_property(GLOBAL APPEND PROPERTY KKC_${op}_${device} ${algorithm})

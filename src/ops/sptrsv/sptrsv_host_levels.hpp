@@ -1,6 +1,6 @@
 // sptrsv, host_levels: rows from the caller's matrix, in blocks that threads solve level by level, or in turn
 // (ops/levels/levels_host_blocks.hpp). Eight right-hand sides share one reading of the matrix; for one, rows that are
-// alike go together (sptrsv_host_levels_runs.hpp). The same bits run to run with one number of threads.
+// alike go together (sptrsv_host_levels_runs.hpp). The same bits run to run, for every number of threads.
 #pragma once
 
 #include "ops/levels/levels_host_runner.hpp"

@@ -3,7 +3,8 @@
 // throughput-oriented processors", SC'09, section 4.1, with values where CSR has them). What rows need from further
 // away is subtracted by vectors, then each takes what the ones before it left. Neither offsets nor columns are read but
 // for a run's first row, and what the next rows and the next block need is asked for meanwhile: blocks of a level lie
-// all over the matrix. A row's terms are added in the order of any other row.
+// all over the matrix. A row's terms are added as in any other row (compiled without fused products), so that the bits
+// do not depend on which rows are together.
 #pragma once
 
 #include <algorithm>
