@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "support/aggregates_case.hpp"
 #include "support/output_case.hpp"
-#include "support/spgemm_case.hpp"
 
 using namespace kkc_test;
 
@@ -251,6 +251,22 @@ TEST_CASE("spgemm_jacobi: lines of a few rows that are alike", "[spgemm_jacobi]"
         const T omega(1);
         CHECK(kkc_spgemm_jacobi_execute(plan, &omega, nullptr, zero, b, C) == KKC_STATUS_ZERO_PIVOT);
         CHECK_THAT(kkc_last_error(), ContainsSubstring("diagonal is zero in row " + std::to_string(row) + ' '));
+      }
+  });
+}
+
+TEST_CASE("spgemm_jacobi: a grid in which one row is unlike the others", "[spgemm_jacobi]") {
+  const auto seed = std::random_device{}();
+  Random random(seed);
+  for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
+    const Context ctx(device);
+    for (const Unlike unlike : all_unlike)
+      for (int repeat = 0; repeat < 6; ++repeat) {
+        const auto [A, B] = grid_and_boxes<T>(random, random_int(random, 9, 40), random_int(random, 9, 30), unlike);
+        const std::string implementation = is_gpu(device) ? "gpu_aggregates" : "host_aggregates";
+        const JacobiCase<T> c{implementation, pair, pair, static_cast<int32_t>(random() % 2), repeat % 2 == 0, false};
+        INFO("seed " << seed << ", " << A.rows << " rows, unlike " << static_cast<int>(unlike));
+        CHECK(wrong(ctx, c, A, B, random) == "");
       }
   });
 }

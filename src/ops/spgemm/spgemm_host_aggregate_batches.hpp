@@ -156,12 +156,16 @@ class PlaceFinder {
     else
       insert<Visits::levels>(count);
     const int64_t found = set_.rank();
-    for (size_t k = 0; k < static_cast<size_t>(count); ++k)
-      places_[k] = aggregates_[k] < 0 ? I{-1} : static_cast<I>(set_.place(aggregates_[k]));
     const size_t at = columns.size();
     columns.resize(at + static_cast<size_t>(found));
-    I* to = columns.data() + at;
-    set_.drain([&to](int64_t column) { *to++ = static_cast<I>(column); });
+    I* const to = columns.data() + at;
+    for (size_t k = 0; k < static_cast<size_t>(count); ++k) {
+      places_[k] = -1;
+      if (aggregates_[k] < 0) continue;
+      places_[k] = static_cast<I>(set_.place(aggregates_[k]));
+      to[places_[k]] = aggregates_[k];
+    }
+    set_.forget_all(aggregates_.data(), count);
     return found;
   }
   template <ColumnSet::Visits visits>

@@ -17,18 +17,9 @@
 #include "core/matrix_parallel.hpp"
 #include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm.hpp"
-#include "ops/spgemm/spgemm_host_aggregate_batches.hpp"
-#include "ops/spgemm/spgemm_host_known_rows.hpp"
-#include "ops/spgemm/spgemm_host_steps.hpp"
+#include "ops/spgemm/spgemm_host_aggregate_search.hpp"
 
 namespace kkc::spgemm {
-
-/// Bytes of a mark in a row of so many columns; 1: masks.
-template <class E>
-constexpr size_t mark_bytes(int64_t columns) {
-  if (columns <= mask_columns && StepVector<E>::lanes > 0) return 1;
-  return columns < std::numeric_limits<uint16_t>::max() ? 2 : 4;
-}
 
 /// A row of A with its marks, in memory of any alignment; columns relative to `origin`.
 template <class E, class I>
@@ -80,16 +71,17 @@ class AggregateRows {
     found_.resize(static_cast<size_t>(chunks));
     known_.resize(static_cast<size_t>(queue.concurrency()));
     kinds_ = host_array<uint16_t>(desc.memory, A.rows);
-    std::vector<Worker> workers(known_.size());
+    auto* const kinds = kinds_.template as<uint16_t>();
+    std::vector<std::unique_ptr<Search>> searches(known_.size());
     deal(queue, chunks, [&](int64_t id, int64_t chunk) {
-      Worker& worker = workers[static_cast<size_t>(id)];
-      if (worker.places.empty()) worker.places.assign(static_cast<size_t>(B.cols), no_place<uint32_t>);
+      auto& search = searches[static_cast<size_t>(id)];
+      if (!search) search = std::make_unique<Search>(B.cols);
       Found& found = found_[static_cast<size_t>(chunk)];
       found.by = static_cast<size_t>(id);
       if (full_)
-        find_rows<true>(A, B, chunk, worker, found);
+        search->template run<true>(A, B, first_row(chunk), first_row(chunk + 1), known_[found.by], kinds, found);
       else
-        find_rows<false>(A, B, chunk, worker, found);
+        search->template run<false>(A, B, first_row(chunk), first_row(chunk + 1), known_[found.by], kinds, found);
     });
     for (Known& known : known_) known.finish();
     for (const Found& found : found_)
@@ -245,224 +237,11 @@ class AggregateRows {
 
  private:
   using Known = KnownRows<I, O, unit>;
-
-  /// What a thread works with.
-  struct Worker {
-    std::vector<uint32_t> places;  // of columns; no_place between two rows
-    typename Known::Wanted row;
-    std::unique_ptr<PlaceFinder<I>> loose;
-    BatchPlaces batch;
-  };
-
-  /// A chunk's rows: in all, and the listed ones.
-  struct Found {
-    int64_t entries = 0, products = 0, without_diagonal = -1;
-    int64_t loose = 0;  // the first row of those in batches
-    size_t by = 0;      // the thread whose known rows are meant
-    std::vector<uint32_t> counts;
-    std::vector<I> columns;
-    std::vector<std::byte> marks;
-  };
+  using Search = AggregateSearch<E, I, O, unit>;
+  using Found = FoundRows<I>;
 
   int64_t chunks() const { return static_cast<int64_t>(first_.size()) - 1; }
   int64_t first_row(int64_t chunk) const { return first_[static_cast<size_t>(chunk)]; }
-
-  /// Entry k of row i of A, or of I + A.
-  static int64_t left_column(const Pattern& A, int64_t i, int64_t begin, int64_t k) {
-    if (unit && k == 0) return i;
-    return A.column(begin + k - unit);
-  }
-  /// The first aggregate that row i meets; 0 if there is none.
-  template <bool full>
-  static I origin(const Pattern& A, const Pattern& B, int64_t i) {
-    const int64_t begin = A.begin(i), count = A.end(i) - begin + unit;
-    for (int64_t k = 0; k < count; ++k)
-      if (const I g = aggregate_of<full>(B, left_column(A, i, begin, k)); full || g >= 0) return g;
-    return 0;
-  }
-
-  template <bool full>
-  void find_rows(const Pattern& A, const Pattern& B, int64_t chunk, Worker& worker, Found& found) {
-    Known& known = known_[found.by];
-    auto* const kinds = kinds_.template as<uint16_t>();
-    int32_t last = -1;
-    const int64_t begin_of_chunk = first_row(chunk), end = first_row(chunk + 1);
-    int64_t unlike = 0;  // entries of rows that are like none before
-    found.loose = end;
-    const auto note_unlike = [&](int64_t i, int64_t count) {
-      unlike += count;
-      const int64_t rows = i + 1 - begin_of_chunk, seen = A.end(i) - A.begin(begin_of_chunk) + unit * rows;
-      if (has_batches<E> && rows >= rows_compared && 2 * unlike > seen) found.loose = i + 1;
-    };
-    for (int64_t i = begin_of_chunk; i < found.loose; ++i) {
-      const int64_t begin = A.begin(i), count = A.end(i) - begin + unit;
-      const I first = origin<full>(A, B, i);
-      // Mostly the row is as the one that followed last time.
-      int32_t id = last < 0 ? -1 : known.rows[static_cast<size_t>(last)].after;
-      if (id >= 0) {
-        const auto& row = known.rows[static_cast<size_t>(id)];
-        if (row.n != count || !known.template is<full>(row, A, B, i, begin, first)) id = -1;
-      }
-      if (id < 0 && !describe<full>(A, B, i, first, worker)) {
-        found.without_diagonal = i;
-        return;
-      }
-      if (id < 0 && count <= Known::longest) {
-        size_t slot = 0;
-        id = known.find(worker.row, count, slot);
-        if (id < 0 && known.rows.size() < Known::most) {
-          id = static_cast<int32_t>(known.rows.size());
-          known.table[slot] = static_cast<uint16_t>(id + 1);
-          typename Known::Row row{known.from.size(),
-                                  known.distances.size(),
-                                  known.columns.size(),
-                                  known.marks.size(),
-                                  static_cast<int32_t>(count),
-                                  0,
-                                  0,
-                                  id};
-          known.from.insert(known.from.end(), worker.row.from.data(), worker.row.from.data() + count);
-          known.distances.insert(known.distances.end(), worker.row.distances.data(),
-                                 worker.row.distances.data() + count - unit);
-          row.products = static_cast<int32_t>(mark_row(worker, count, first, known.columns, known.marks));
-          row.columns = static_cast<int32_t>(known.columns.size() - row.columns_at);
-          known.note_runs(row);
-          known.rows.push_back(row);
-          note_unlike(i, count);
-        }
-        if (last >= 0 && id >= 0) known.rows[static_cast<size_t>(last)].after = id;
-      }
-      last = id;
-      if (id >= 0) {
-        const auto& row = known.rows[static_cast<size_t>(id)];
-        kinds[i] = static_cast<uint16_t>(id);
-        found.entries += row.columns;
-        found.products += row.products;
-        continue;
-      }
-      kinds[i] = listed_row;
-      note_unlike(i, count);
-      const size_t at = found.columns.size();
-      found.products += mark_row(worker, count, first, found.columns, found.marks);
-      for (size_t p = at; p < found.columns.size(); ++p) found.columns[p] += first;
-      found.counts.push_back(static_cast<uint32_t>(found.columns.size() - at));
-      found.entries += static_cast<int64_t>(found.columns.size() - at);
-    }
-    if constexpr (full && has_groups<E>) known.group(kinds + begin_of_chunk, found.loose - begin_of_chunk);
-    if constexpr (has_batches<E>) {
-      if (found.loose < end) find_loose<full>(A, B, end, worker, found);
-    }
-    found.columns.resize(found.columns.size() + copied_at_once);
-  }
-
-  /// The rows from found.loose on.
-  template <bool full>
-  static void find_loose(const Pattern& A, const Pattern& B, int64_t end, Worker& worker, Found& found) {
-    if (worker.loose == nullptr) worker.loose = std::make_unique<PlaceFinder<I>>(B.cols);
-    PlaceFinder<I>& finder = *worker.loose;
-    BatchPlaces& batch = worker.batch;
-    for (int64_t i = found.loose; i < end; ++i) {
-      const int64_t begin = A.begin(i), n = A.end(i) - begin;
-      I* const aggregates = finder.aggregates(n + unit);
-      bool diagonal = !unit;
-      if (unit) aggregates[0] = aggregate_of<full>(B, i);
-      int64_t products = 0;
-      const auto look = [&](int64_t k) {
-        const int64_t j = A.column(begin + k);
-        diagonal |= j == i;
-        const I g = aggregate_of<full>(B, j);
-        aggregates[k + unit] = g;
-        products += full || g >= 0 ? 1 : 0;
-      };
-      const int64_t fetched = std::clamp<int64_t>(A.nnz - begin - entries_fetched_ahead, 0, n);
-      for (int64_t k = 0; k < fetched; ++k) {
-        fetch_single_entry<full>(B, B.indices, A.column(begin + k + entries_fetched_ahead));
-        look(k);
-      }
-      for (int64_t k = fetched; k < n; ++k) look(k);
-      found.products += products;
-      if (!diagonal) {
-        found.without_diagonal = i;
-        return;
-      }
-      const int64_t m = finder.find(n + unit, found.columns);
-      found.counts.push_back(static_cast<uint32_t>(m));
-      found.entries += m;
-      if (!batch.takes(m, batch_room<E>)) batch.close(found.marks);
-      if (m > batch_room<E>) {
-        append_places(finder, n + unit, mark_bytes<E>(m), found.marks);
-        continue;
-      }
-      batch.template add_row<unit>(m, n + unit, [&finder](int64_t k) { return finder.place(k); });
-    }
-    batch.close(found.marks);
-  }
-  static void append_places(const PlaceFinder<I>& finder, int64_t count, size_t each, std::vector<std::byte>& marks) {
-    marks.resize(marks.size() + each * static_cast<size_t>(count));
-    std::byte* to = marks.data() + marks.size() - each * static_cast<size_t>(count);
-    for (int64_t k = 0; k < count; ++k, to += each) {
-      const uint16_t narrow = BatchPlaces::narrow(finder.place(k));
-      const auto wide = static_cast<uint32_t>(finder.place(k));
-      std::memcpy(to, each == 2 ? static_cast<const void*>(&narrow) : &wide, each);
-    }
-  }
-
-  /// Row i in worker.row.from and worker.row.distances. False: the diagonal entry that `unit` asks for is missing.
-  template <bool full>
-  static bool describe(const Pattern& A, const Pattern& B, int64_t i, I first, Worker& worker) {
-    const int64_t begin = A.begin(i), n = A.end(i) - begin;
-    if (static_cast<int64_t>(worker.row.from.size()) < n + unit) {
-      worker.row.from.resize(static_cast<size_t>(n + unit));
-      worker.row.distances.resize(static_cast<size_t>(n + unit));
-    }
-    bool diagonal = !unit;
-    if (unit) worker.row.from[0] = relative_aggregate<full>(B, i, first);
-    I* const from = worker.row.from.data() + unit;
-    I* const distances = worker.row.distances.data();
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t j = A.column(begin + k);
-      diagonal |= j == i;
-      from[k] = relative_aggregate<full>(B, j, first);
-      distances[k] = static_cast<I>(j - i);
-    }
-    return diagonal;
-  }
-
-  /// Appends the columns, relative to `first`, and the marks of the row of worker.row.from. Returns its products.
-  static int64_t mark_row(Worker& worker, int64_t count, I first, std::vector<I>& columns,
-                          std::vector<std::byte>& marks) {
-    const I* const from = worker.row.from.data();
-    const auto place_of = [&](I g) -> uint32_t& {
-      return worker.places[static_cast<size_t>(static_cast<int64_t>(g) + first)];
-    };
-    const size_t begin = columns.size();
-    int64_t products = 0;
-    for (int64_t k = 0; k < count; ++k) {
-      if (from[k] == missing<I>) continue;
-      if (k >= unit) ++products;
-      uint32_t& place = place_of(from[k]);
-      if (place == 0) continue;
-      place = 0;
-      columns.push_back(from[k]);
-    }
-    std::sort(columns.begin() + static_cast<std::ptrdiff_t>(begin), columns.end());
-    const size_t m = columns.size() - begin;
-    for (size_t p = 0; p < m; ++p) place_of(columns[begin + p]) = static_cast<uint32_t>(p);
-    const size_t each = mark_bytes<E>(static_cast<int64_t>(m));
-    marks.resize(marks.size() + each * static_cast<size_t>(count));
-    std::byte* to = marks.data() + marks.size() - each * static_cast<size_t>(count);
-    for (int64_t k = 0; k < count; ++k, to += each) {
-      const uint32_t place = from[k] == missing<I> ? no_place<uint32_t> : place_of(from[k]);
-      const auto narrow = static_cast<uint16_t>(place);
-      const auto mask = static_cast<uint8_t>(place < mask_columns ? 1u << place : 0);
-      const void* mark = &place;
-      if (each == 1) mark = &mask;
-      if (each == 2) mark = &narrow;
-      std::memcpy(to, mark, each);
-    }
-    for (size_t p = 0; p < m; ++p) place_of(columns[begin + p]) = no_place<uint32_t>;
-    return products;
-  }
 
   template <class Q>
   void write(Queue& queue, const Desc& desc, const OutputPattern& C, const std::vector<int64_t>& starts) {
@@ -502,7 +281,7 @@ class AggregateRows {
           m = row.columns;
           source = known.columns.data() + row.columns_at;
           if (!full_)
-            shift = static_cast<U>(origin<false>(A, B, i));
+            shift = static_cast<U>(Search::template origin<false>(A, B, i));
           else if (m > 0)
             shift = static_cast<U>(aggregate_of<true>(B, unit ? i : i + known.distances[row.distances_at]));
         }
@@ -529,9 +308,6 @@ class AggregateRows {
     });
     offsets[C.rows] = static_cast<Q>(C.nnz);
   }
-
-  /// Rows of a chunk after which those that are like none before may be too many.
-  static constexpr int64_t rows_compared = 128;
 
   bool full_ = false;           // every row of B has its entry
   std::vector<int64_t> first_;  // rows of chunks, and all rows at the end

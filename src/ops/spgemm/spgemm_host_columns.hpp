@@ -122,6 +122,22 @@ class ColumnSet {
   }
   void forget(int64_t column) { levels_[0][static_cast<size_t>(column) >> 6] = 0; }
 
+  /// Empties the set, which holds those of the columns that are not negative.
+  template <class I>
+  void forget_all(const I* columns, int64_t count) {
+    for (int64_t k = 0; k < count; ++k)
+      if (columns[k] >= 0) forget(columns[k]);
+    if (visits_ == Visits::groups) std::fill(levels_[1].begin(), levels_[1].end(), 0);
+    if (visits_ != Visits::levels) return;
+    for (int64_t k = 0; k < count; ++k) {
+      if (columns[k] < 0) continue;
+      levels_[1][static_cast<size_t>(columns[k]) >> 12] = 0;
+      levels_[2][static_cast<size_t>(columns[k]) >> 18] = 0;
+    }
+    first_ = std::numeric_limits<size_t>::max();
+    last_ = 0;
+  }
+
   /// place() then gives each column's number in ascending order, until the set is emptied. Returns how many there are.
   int64_t rank() {
     if (ranks_.empty()) ranks_.resize(levels_[0].size());
