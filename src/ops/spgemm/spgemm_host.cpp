@@ -15,7 +15,7 @@ class HostKernel final : public Kernel {
   HostKernel(const Desc& desc, Queue& queue, HostChoice choice) {
     const LeftPattern<I, O> left{HostPatternRef<I, O>(desc.A)};
     plan_ = HostSymbolic<LeftPattern<I, O>, I, O>(queue, desc, left, choice).run(output);
-    workspace_ = host_workspace<E, I>(plan_, desc.cols(), queue.concurrency(), desc.max_workspace);
+    workspace_ = host_workspace<E, I>(plan_, desc.cols(), output.nnz, queue.concurrency(), desc.max_workspace);
   }
 
   void execute(Queue& queue, const Args& args) override {

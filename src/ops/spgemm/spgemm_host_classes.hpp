@@ -207,7 +207,8 @@ class RowClasses {
           for (int64_t k = 0; k < row.size(); ++k) {
             const Head<I> head = heads[row.column(k)];
             if (origin < 0) origin = head.first;
-            h = mixed(mixed(h, head.shape), head.first < 0 ? 0 : head.first - origin);
+            h = mixed(mixed(h, head.shape == no_class ? -2 - row.column(k) : head.shape),
+                      head.first < 0 ? 0 : head.first - origin);
           }
           return h;
         },

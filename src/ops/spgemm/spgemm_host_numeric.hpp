@@ -14,9 +14,17 @@ struct HostWorkspace {
   size_t each = 0;
 };
 
+/// Room for each column's place in a row of C.
+inline size_t place_list_bytes(int64_t cols) { return static_cast<size_t>(cols) * sizeof(uint16_t); }
+
+/// entries: of C, of which no more than a sixteenth in bytes goes to lists of places.
 template <class E, class I>
-HostWorkspace host_workspace(const HostPlan& plan, int64_t cols, int64_t workers, int64_t bound) {
+HostWorkspace host_workspace(const HostPlan& plan, int64_t cols, int64_t entries, int64_t workers, int64_t bound) {
   size_t bytes = 0;
+  const size_t of_c = static_cast<size_t>(entries) * (sizeof(E) + sizeof(I));
+  if (plan.choice == HostChoice::binned && !plan.masked && plan.rows_of[-row_hash - 1] > 0 &&
+      place_list_bytes(cols) * static_cast<size_t>(workers) <= of_c / 16)
+    bytes = place_list_bytes(cols);
   if (plan.rows_of[-row_dense - 1] > 0) bytes = static_cast<size_t>(cols) * sizeof(E);
   bytes = std::max(bytes, static_cast<size_t>(plan.longest_apart) * sizeof(E));
   if (plan.longest_hash > 0) bytes = std::max(bytes, PlaceTable<I>::bytes_for(plan.longest_hash));
@@ -261,10 +269,15 @@ class HostNumeric {
     const bool noted = noted_ != Noted::none && is_noted(kind, count);
     const auto row = left_.row(i);
     if (noted_ == Noted::now && noted) note(row, kind, columns_ + begin, count, memory, places.noted);
-    if (alpha_is_zero_ || kind != row_dense || noted) scale(c_ + begin, c, count);
+    const bool listed = (kind == row_hash || kind == row_dense) && lists_places(count);
+    if (alpha_is_zero_ || kind != row_dense || noted || listed) scale(c_ + begin, c, count);
     if (alpha_is_zero_) return;
     if (noted) {
       places.noted = placed(row, c, places.noted);
+      return;
+    }
+    if (listed) {
+      by_list(row, c, list_places(columns_ + begin, count, memory));
       return;
     }
     switch (kind) {
@@ -333,6 +346,27 @@ class HostNumeric {
     return places;
   }
 
+  /// place: by column.
+  template <class Row>
+  void by_list(const Row& row, E* c, const uint16_t* place) const {
+    for (int64_t k = 0; k < row.size(); ++k) {
+      prefetch_row(row, k, true);
+      const int64_t begin = B_.begin(row.column(k)), count = B_.end(row.column(k)) - begin;
+      const I* const columns = B_.indices + begin;
+      const E* const b = b_ + begin;
+      const E a = row.factor(k);
+      const auto sum_of = [&](int64_t q) -> E& { return c[place[static_cast<int64_t>(columns[q]) - B_.base]]; };
+      int64_t q = 0;
+      if (plan_.distinct)
+        for (; q + 4 <= count; q += 4) {
+          E sums[4];
+          for (int t = 0; t < 4; ++t) sums[t] = plus(sum_of(q + t), times(a, b[q + t]));
+          for (int t = 0; t < 4; ++t) sum_of(q + t) = sums[t];
+        }
+      for (; q < count; ++q) add(sum_of(q), a, b[q]);
+    }
+  }
+
   /// Notes the places of the row's products; `memory` may be where its sums are made then.
   template <class Row>
   void note(const Row& row, int32_t kind, const I* columns, int64_t count, void* memory, uint16_t* places) const {
@@ -341,14 +375,25 @@ class HostNumeric {
         for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
           *places++ = static_cast<uint16_t>(place_of(B_.column(q)));
     };
-    if (kind == row_hash) {
+    if (kind == row_hash && !lists_places(count)) {
       const PlaceTable<I> table(memory, columns, 0, count);
       each_column([&](int64_t column) { return table.find(column); });
     } else {
-      auto* const place = static_cast<uint16_t*>(memory);
-      for (int64_t p = 0; p < count; ++p) place[columns[p]] = static_cast<uint16_t>(p);
+      const uint16_t* const place = list_places(columns, count, memory);
       each_column([place](int64_t column) { return place[column]; });
     }
+  }
+
+  /// Whether the workspace has room for a place for each column, and one can be numbered.
+  bool lists_places(int64_t count) const {
+    return plan_.choice == HostChoice::binned && !plan_.masked && each_ >= place_list_bytes(C_.cols) &&
+           count <= int64_t{std::numeric_limits<uint16_t>::max()} + 1;
+  }
+  /// The places of a row's columns, by column; of others anything.
+  static const uint16_t* list_places(const I* columns, int64_t count, void* memory) {
+    auto* const place = static_cast<uint16_t*>(memory);
+    for (int64_t p = 0; p < count; ++p) place[columns[p]] = static_cast<uint16_t>(p);
+    return place;
   }
 
   template <class Row>

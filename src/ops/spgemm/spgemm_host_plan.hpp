@@ -25,6 +25,7 @@ enum RowKind : int32_t {
 /// Deals C's rows to threads by products; the same ranges in both phases.
 struct HostPlan {
   HostChoice choice = HostChoice::binned;
+  bool masked = false;          // some products are not in C
   std::vector<int64_t> chunks;  // first rows, and the number of rows at the end
   Buffer kinds;                 // int32_t for each row: a class or a RowKind
   RowClasses classes;

@@ -1,13 +1,15 @@
 // The symbolic phase of spgemm on hosts: C's pattern, and how the numeric phase treats each of its rows. Rows of a
 // class (spgemm_host_classes.hpp) take the class's columns; of the others a bitmap with coarser levels collects the
 // columns of all products (Gustavson, "Two fast algorithms for sparse matrices", ACM TOMS 4(3), 1978; the levels spare
-// the sort of a hash's columns). Two passes: rows' sizes, then columns; or one where nearly all products of a row have
-// columns of their own, so that their number is known well enough.
+// the sort of a hash's columns). Two passes: rows' columns, each chunk's in memory of its own (or, where that would be
+// much, their number alone), then C's arrays; or one where nearly all products of a row have columns of their own, so
+// that their number is known well enough.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/matrix_parallel.hpp"
@@ -36,6 +38,7 @@ class HostSymbolic {
   HostSymbolic(Queue& queue, const Desc& desc, const Left& left, HostChoice choice)
       : queue_(queue), desc_(desc), left_(left), B_(desc.B) {
     plan_.choice = choice;
+    plan_.masked = desc.masked;
     if (desc.masked) mask_.emplace(desc.mask);
   }
 
@@ -83,6 +86,13 @@ class HostSymbolic {
     int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
   };
 
+  /// What the first pass found of a chunk's rows without a class.
+  struct Kept {
+    std::unique_ptr<I[]> columns;
+    std::unique_ptr<uint16_t[]> places;  // of the products of placed rows
+    int64_t entries = 0, placed = 0;
+  };
+
   const RowClasses::Class& class_of(int64_t i) const { return plan_.classes.classes[static_cast<size_t>(kinds_[i])]; }
 
   int64_t products_of(int64_t i) const { return kinds_[i] != no_class ? class_of(i).products : products_of_free(i); }
@@ -118,16 +128,17 @@ class HostSymbolic {
     const int64_t share =
         std::max((plan_.products + rows) / std::clamp<int64_t>(rows / 16, 1, most) + 1, fewest_products);
     plan_.chunks.push_back(0);
-    int64_t sum = 0;
+    int64_t sum = 0, of_chunk = 0;
     for (int64_t block = 0; block < blocks; ++block) {
       const int64_t next = std::min(rows, (block + 1) * each);
       sum += work[static_cast<size_t>(block)] + next - block * each;
-      if (sum >= share && next < rows) {
+      of_chunk += unclassed[static_cast<size_t>(block)];
+      if (sum >= share || next == rows) {
         plan_.chunks.push_back(next);
-        sum = 0;
+        free_products_of_.push_back(of_chunk);
+        sum = of_chunk = 0;
       }
     }
-    if (rows > 0) plan_.chunks.push_back(rows);
   }
 
   /// Puts the columns of a row of C into the worker's set. Returns the products that the mask lets in.
@@ -219,9 +230,18 @@ class HostSymbolic {
     starts_.assign(static_cast<size_t>(chunks) + 1, 0);
     std::vector<int64_t> products(static_cast<size_t>(chunks), 0);
     auto all = workers();
+    const bool keeps =
+        !unsorted_ && !mask_ && desc_.max_workspace < 0 && free_products_ > 0 && free_products_ <= most_kept_products;
+    if (keeps) kept_.resize(static_cast<size_t>(chunks));
     deal(queue_, chunks, [&](int64_t id, int64_t chunk) {
       Worker& worker = worker_of(all, id);
       int64_t placed = 0, done = 0, entries = 0;
+      if (keeps) {
+        // No more than columns are written, so that no more pages are touched.
+        const auto room = static_cast<size_t>(free_products_of_[static_cast<size_t>(chunk)]);
+        kept_[static_cast<size_t>(chunk)] = {std::make_unique_for_overwrite<I[]>(room),
+                                             std::make_unique_for_overwrite<uint16_t[]>(room)};
+      }
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
            ++i) {
         if (kinds_[i] != no_class) {
@@ -230,10 +250,13 @@ class HostSymbolic {
           continue;
         }
         const int64_t met = unsorted_ ? products_of(i) : collect(i, worker);
-        const int64_t columns = unsorted_ ? count_met(i, met, worker) : worker.columns.clear();
+        const int64_t columns = unsorted_ ? count_met(i, met, worker)
+                                : keeps   ? keep_columns(worker, kept_[static_cast<size_t>(chunk)])
+                                          : worker.columns.clear();
         counts[i] = static_cast<I>(columns);
         entries += columns;
         kinds_[i] = kind_of(i, met, columns);
+        if (keeps && kinds_[i] == row_placed) keep_places(i, columns, worker, kept_[static_cast<size_t>(chunk)]);
         ++worker.rows_of[-kinds_[i] - 1];
         if (kinds_[i] == row_placed) placed += met;
         if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, columns);
@@ -247,6 +270,24 @@ class HostSymbolic {
     std::partial_sum(plan_.chunk_places.begin(), plan_.chunk_places.end(), plan_.chunk_places.begin());
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
     if (mask_) plan_.products = std::accumulate(products.begin(), products.end(), int64_t{0});
+  }
+
+  static int64_t keep_columns(Worker& worker, Kept& kept) {
+    I* const begin = kept.columns.get() + kept.entries;
+    I* end = begin;
+    worker.columns.drain([&end](int64_t column) { *end++ = static_cast<I>(column); });
+    kept.entries += end - begin;
+    return end - begin;
+  }
+  /// Of the products of row i, whose columns were the last to be kept.
+  void keep_places(int64_t i, int64_t columns, Worker& worker, Kept& kept) const {
+    if (worker.place.empty()) worker.place.resize(static_cast<size_t>(desc_.cols()));
+    const I* const first = kept.columns.get() + kept.entries - columns;
+    for (int64_t p = 0; p < columns; ++p) worker.place[static_cast<size_t>(first[p])] = static_cast<uint16_t>(p);
+    const auto row = left_.row(i);
+    for (int64_t k = 0; k < row.size(); ++k)
+      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
+        kept.places[static_cast<size_t>(kept.placed++)] = worker.place[static_cast<size_t>(B_.column(q))];
   }
 
   void add_up(const std::vector<std::unique_ptr<Worker>>& all) {
@@ -390,6 +431,9 @@ class HostSymbolic {
     deal(queue_, plan_.chunk_count(), [&](int64_t id, int64_t chunk) {
       Worker& worker = worker_of(all, id);
       uint16_t* places = plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
+      Kept kept = kept_.empty() ? Kept{} : std::move(kept_[static_cast<size_t>(chunk)]);
+      const I* next_kept = kept.columns.get();
+      std::copy_n(kept.places.get(), kept.placed, places);
       // Rows of classes are made in a block that stays in the innermost cache, and leave it together.
       alignas(cache_line) I block[block_bytes / sizeof(I)];
       int64_t filled = 0, at = starts_[static_cast<size_t>(chunk)];
@@ -415,6 +459,16 @@ class HostSymbolic {
         flush();
         I* target = indices + at;
         at += counts[i];
+        if (next_kept != nullptr) {  // with the rows behind it
+          for (; i + 1 < plan_.chunks[static_cast<size_t>(chunk) + 1] && kinds_[i + 1] < 0; at += counts[++i])
+            offsets[i + 1] = static_cast<OC>(at);
+          const I* const first = std::exchange(next_kept, next_kept + (indices + at - target));
+          if (streamed)
+            stream_out(target, first, static_cast<size_t>(next_kept - first) * sizeof(I));
+          else
+            std::copy(first, next_kept, target);
+          continue;
+        }
         if (kinds_[i] == row_empty) continue;
         if (unsorted_) {
           places = fill_met(i, target, worker, kinds_[i] == row_placed, places);
@@ -525,6 +579,7 @@ class HostSymbolic {
 
   static constexpr size_t block_bytes = 8192;
   static constexpr int64_t fewest_products = 16384;  // of a chunk: less is not worth a thread
+  static constexpr int64_t most_kept_products = int64_t{1} << 28;
   static constexpr int64_t one_pass_products = 1 << 16, block_products = 32768;  // of C and of a block of rows
 
   Queue& queue_;
@@ -536,9 +591,11 @@ class HostSymbolic {
   int32_t* kinds_ = nullptr;
   std::optional<ColumnBlocks<I, O>> blocks_;
   bool unsorted_ = false;
-  int64_t free_products_ = 0;    // of the rows without a class
-  Buffer counts_;                // I: columns of the rows without a class
-  std::vector<int64_t> starts_;  // where the chunks' entries begin
+  int64_t free_products_ = 0;              // of the rows without a class
+  std::vector<int64_t> free_products_of_;  // chunks
+  std::vector<Kept> kept_;                 // by chunks, between the passes; empty: the second one finds columns anew
+  Buffer counts_;                          // I: columns of the rows without a class
+  std::vector<int64_t> starts_;            // where the chunks' entries begin
 };
 
 }  // namespace kkc::spgemm

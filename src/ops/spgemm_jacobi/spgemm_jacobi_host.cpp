@@ -65,8 +65,8 @@ class FusedKernel final : public Kernel {
     refuse_missing(desc.product.A, first_without_diagonal(queue, left.A));
     plan_ = spgemm::HostSymbolic<LeftPattern<I, O>, I, O>(queue, desc.product, left, spgemm::HostChoice::binned)
                 .run(output_);
-    workspace_ =
-        spgemm::host_workspace<E, I>(plan_, desc.product.cols(), queue.concurrency(), desc.product.max_workspace);
+    workspace_ = spgemm::host_workspace<E, I>(plan_, desc.product.cols(), output_.nnz, queue.concurrency(),
+                                              desc.product.max_workspace);
   }
 
   void execute(Queue& queue, const Args& args) override {
