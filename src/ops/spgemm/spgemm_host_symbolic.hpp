@@ -529,7 +529,7 @@ class HostSymbolic {
     return places;
   }
 
-  /// Room for places to be noted: 2 bytes a product, no more than half of C's bytes.
+  /// Room for places to be noted: 2 bytes a product, no more than C's bytes.
   template <class OC>
   void make_room(const OutputPattern& C) {
     const int64_t chunks = plan_.chunk_count(), value = static_cast<int64_t>(size_of(desc_.scalar()));
@@ -549,7 +549,7 @@ class HostSymbolic {
       }
     });
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    notes = notes && starts.back() > 0 && 4 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
+    notes = notes && starts.back() > 0 && 2 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
     if (notes) {
       try {
         plan_.noted = host_array<uint16_t>(desc_.memory, starts.back());
