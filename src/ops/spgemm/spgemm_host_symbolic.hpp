@@ -20,6 +20,7 @@
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_plan.hpp"
 #include "ops/spgemm/spgemm_host_sorted_columns.hpp"
+#include "ops/spgemm/spgemm_host_stamped_columns.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 #include "ops/spgemm/spgemm_host_turns.hpp"
 
@@ -54,7 +55,10 @@ class HostSymbolic {
       std::fill(kinds_, kinds_ + rows, no_class);
     }
     cut_chunks();
-    if (!mask_ && plan_.choice != HostChoice::dense) blocks_.emplace(queue_, desc_.memory, left_, B_, free_products_);
+    stamps_ = StampedColumns::suits<I>() && !mask_ && desc_.max_workspace < 0 &&
+              4 * (free_products_ - short_products_) <= free_products_;
+    if (!mask_ && !stamps_ && plan_.choice != HostChoice::dense)
+      blocks_.emplace(queue_, desc_.memory, left_, B_, free_products_);
     // Slices need sorted rows; whole words of columns come out sorted anyway.
     unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used());
     const bool wide = offset_size(desc_.pair) == 8;
@@ -83,6 +87,7 @@ class HostSymbolic {
     std::vector<uint16_t> places;  // one pass: of a block's products
     std::vector<int64_t> ends;     // and where its rows end
     std::optional<SortedColumns> sorted;
+    std::optional<StampedColumns> stamped;
     int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
   };
 
@@ -108,23 +113,28 @@ class HostSymbolic {
   void cut_chunks() {
     const int64_t rows = left_.rows(), most = int64_t{64} * queue_.concurrency();
     const int64_t each = std::clamp<int64_t>(rows / (8 * most), 1, 256), blocks = (rows + each - 1) / each;
-    std::vector<int64_t> work(static_cast<size_t>(blocks)), unclassed(static_cast<size_t>(blocks));
+    std::vector<int64_t> work(static_cast<size_t>(blocks)), unclassed(static_cast<size_t>(blocks)),
+        in_short_rows(static_cast<size_t>(blocks));
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue_.concurrency(), rows / 64));
     host_parts<Host>(queue_, parts, [&](int64_t part) {
       for (int64_t block = part_begin(blocks, parts, part), last = part_begin(blocks, parts, part + 1); block < last;
            ++block) {
-        int64_t sum = 0, others = 0;
+        int64_t sum = 0, others = 0, of_short = 0;
         for (int64_t i = block * each, end = std::min(rows, i + each); i < end; ++i) {
           const int64_t products = products_of(i);
           sum += products;
-          if (kinds_[i] == no_class) others += products;
+          if (kinds_[i] != no_class) continue;
+          others += products;
+          if (products <= StampedColumns::most_products) of_short += products;
         }
         work[static_cast<size_t>(block)] = sum;
         unclassed[static_cast<size_t>(block)] = others;
+        in_short_rows[static_cast<size_t>(block)] = of_short;
       }
     });
     plan_.products = std::accumulate(work.begin(), work.end(), int64_t{0});
     free_products_ = std::accumulate(unclassed.begin(), unclassed.end(), int64_t{0});
+    short_products_ = std::accumulate(in_short_rows.begin(), in_short_rows.end(), int64_t{0});
     const int64_t share =
         std::max((plan_.products + rows) / std::clamp<int64_t>(rows / 16, 1, most) + 1, fewest_products);
     plan_.chunks.push_back(0);
@@ -239,7 +249,7 @@ class HostSymbolic {
       if (keeps) {
         // No more than columns are written, so that no more pages are touched.
         const auto room = static_cast<size_t>(free_products_of_[static_cast<size_t>(chunk)]);
-        kept_[static_cast<size_t>(chunk)] = {std::make_unique_for_overwrite<I[]>(room),
+        kept_[static_cast<size_t>(chunk)] = {std::make_unique_for_overwrite<I[]>(room + StampedColumns::lanes),
                                              std::make_unique_for_overwrite<uint16_t[]>(room)};
       }
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
@@ -249,8 +259,10 @@ class HostSymbolic {
           ++worker.rows_in_classes;
           continue;
         }
-        const int64_t met = unsorted_ ? products_of(i) : collect(i, worker);
+        const bool stamped = keeps && stamps_ && products_of_free(i) <= StampedColumns::most_products;
+        const int64_t met = unsorted_ || stamped ? products_of_free(i) : collect(i, worker);
         const int64_t columns = unsorted_ ? count_met(i, met, worker)
+                                : stamped ? keep_stamped(i, worker, kept_[static_cast<size_t>(chunk)])
                                 : keeps   ? keep_columns(worker, kept_[static_cast<size_t>(chunk)])
                                           : worker.columns.clear();
         counts[i] = static_cast<I>(columns);
@@ -278,6 +290,12 @@ class HostSymbolic {
     worker.columns.drain([&end](int64_t column) { *end++ = static_cast<I>(column); });
     kept.entries += end - begin;
     return end - begin;
+  }
+  int64_t keep_stamped(int64_t i, Worker& worker, Kept& kept) const {
+    if (!worker.stamped) worker.stamped.emplace(desc_.cols());
+    const int64_t count = worker.stamped->make(left_.row(i), B_, kept.columns.get() + kept.entries);
+    kept.entries += count;
+    return count;
   }
   /// Of the products of row i, whose columns were the last to be kept.
   void keep_places(int64_t i, int64_t columns, Worker& worker, Kept& kept) const {
@@ -591,11 +609,12 @@ class HostSymbolic {
   int32_t* kinds_ = nullptr;
   std::optional<ColumnBlocks<I, O>> blocks_;
   bool unsorted_ = false;
-  int64_t free_products_ = 0;              // of the rows without a class
-  std::vector<int64_t> free_products_of_;  // chunks
-  std::vector<Kept> kept_;                 // by chunks, between the passes; empty: the second one finds columns anew
-  Buffer counts_;                          // I: columns of the rows without a class
-  std::vector<int64_t> starts_;            // where the chunks' entries begin
+  bool stamps_ = false;                             // short rows without a class are collected by stamps
+  int64_t free_products_ = 0, short_products_ = 0;  // of the rows without a class, and of short ones of them
+  std::vector<int64_t> free_products_of_;           // chunks
+  std::vector<Kept> kept_;       // by chunks, between the passes; empty: the second one finds columns anew
+  Buffer counts_;                // I: columns of the rows without a class
+  std::vector<int64_t> starts_;  // where the chunks' entries begin
 };
 
 }  // namespace kkc::spgemm

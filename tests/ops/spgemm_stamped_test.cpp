@@ -1,0 +1,78 @@
+// spgemm on hosts: rows that are like no other, of few columns, whose products meet often.
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "support/aggregates_case.hpp"
+
+using namespace kkc_test;
+
+TEMPLATE_TEST_CASE("spgemm: unlike rows of as many columns as vectors hold, and one more or less", "[spgemm]", float,
+                   double, std::complex<double>) {
+  using T = TestType;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    for (const kkc_index_pair_t pair : all_index_pairs) {
+      if (!supported(device, "spgemm", pair, scalar_tag<T>)) continue;
+      HostCsr<T> A, B;
+      B.cols = 5000;
+      std::vector<int64_t> all(static_cast<size_t>(B.cols));
+      std::iota(all.begin(), all.end(), 0);
+      // A row of C has the columns of one row of B, and again half of them, in any order.
+      for (const int64_t columns : {0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 700, 1500})
+        for (int repeat = 0; repeat < 5; ++repeat) {
+          std::shuffle(all.begin(), all.end(), random);
+          for (const int64_t count : {columns, columns / 2}) {
+            B.indices.insert(B.indices.end(), all.begin(), all.begin() + count);
+            if (random() % 2 == 0) std::sort(B.indices.end() - count, B.indices.end());
+            A.indices.push_back(B.rows++);
+            B.offsets.push_back(B.nnz());
+          }
+          A.offsets.push_back(A.nnz());
+          ++A.rows;
+        }
+      A.cols = B.rows;
+      A.values = random_vector<T>(random, A.indices.size());
+      B.values = random_vector<T>(random, B.indices.size());
+      SpgemmCase<T> c;
+      c.implementation = "host_binned";
+      c.pair = c.pair_c = pair;
+      c.base_a = static_cast<int32_t>(random() % 2);
+      c.base_b = static_cast<int32_t>(random() % 2);
+      INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << c.text());
+      const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+      REQUIRE(wrong);
+      REQUIRE(*wrong == "");
+    }
+  }
+}
+
+TEST_CASE("spgemm: more unlike rows than stamps", "[spgemm]") {
+  using T = double;
+  Random random(seed());
+  constexpr int64_t n = 70000;
+  HostCsr<T> A, B;
+  A.rows = A.cols = B.rows = n;
+  B.cols = 2000000;
+  for (int64_t i = 0; i < n; ++i) {
+    // Columns that no row before has met, most of them; some products meet.
+    for (const int64_t j : {i, (i + 1) % n, i}) A.indices.push_back(j);
+    for (int k = 0; k < 2; ++k) B.indices.push_back(random_int(random, 0, B.cols - 1));
+    A.offsets.push_back(A.nnz());
+    B.offsets.push_back(B.nnz());
+  }
+  A.values = random_vector<T>(random, A.indices.size());
+  B.values = random_vector<T>(random, B.indices.size());
+  for (const kkc_device_t device : {KKC_DEVICE_SERIAL, KKC_DEVICE_OPENMP}) {
+    if (!supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    SpgemmCase<T> c;
+    c.implementation = "host_binned";
+    INFO("seed " << seed() << ", " << name(device));
+    const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+    REQUIRE(wrong);
+    REQUIRE(*wrong == "");
+  }
+}
