@@ -15,12 +15,9 @@
 #include "core/matrix_parallel.hpp"
 #include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm.hpp"
-#include "ops/spgemm/spgemm_host_blocks.hpp"
 #include "ops/spgemm/spgemm_host_classes.hpp"
-#include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_plan.hpp"
-#include "ops/spgemm/spgemm_host_sorted_columns.hpp"
-#include "ops/spgemm/spgemm_host_stamped_columns.hpp"
+#include "ops/spgemm/spgemm_host_row_columns.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 #include "ops/spgemm/spgemm_host_turns.hpp"
 
@@ -34,10 +31,12 @@ inline constexpr int64_t small_accumulator_bytes = 256 << 10;
 template <class Left, class I, class O>
 class HostSymbolic {
   using B = HostPatternRef<I, O>;
+  using Worker = RowWorker<I>;
+  using Kept = KeptColumns<I>;
 
  public:
   HostSymbolic(Queue& queue, const Desc& desc, const Left& left, HostChoice choice)
-      : queue_(queue), desc_(desc), left_(left), B_(desc.B) {
+      : queue_(queue), desc_(desc), left_(left), B_(desc.B), row_columns_(left, B_, mask_, blocks_) {
     plan_.choice = choice;
     plan_.masked = desc.masked;
     if (desc.masked) mask_.emplace(desc.mask);
@@ -74,30 +73,6 @@ class HostSymbolic {
   }
 
  private:
-  /// What a thread works with.
-  struct Worker {
-    explicit Worker(int64_t cols, bool masked) : columns(cols) {
-      if (masked) open.assign(static_cast<size_t>(cols) / 64 + 1, 0);
-    }
-    ColumnSet columns;
-    std::vector<uint64_t> open;   // columns that the mask lets in
-    std::vector<I> met;           // unsorted rows: columns in the order of the products,
-    std::vector<uint16_t> place;  // and each column's place in it
-    int64_t met_count = 0;
-    std::vector<uint16_t> places;  // one pass: of a block's products
-    std::vector<int64_t> ends;     // and where its rows end
-    std::optional<SortedColumns> sorted;
-    std::optional<StampedColumns> stamped;
-    int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
-  };
-
-  /// What the first pass found of a chunk's rows without a class.
-  struct Kept {
-    std::unique_ptr<I[]> columns;
-    std::unique_ptr<uint16_t[]> places;  // of the products of placed rows
-    int64_t entries = 0, placed = 0;
-  };
-
   const RowClasses::Class& class_of(int64_t i) const { return plan_.classes.classes[static_cast<size_t>(kinds_[i])]; }
 
   int64_t products_of(int64_t i) const { return kinds_[i] != no_class ? class_of(i).products : products_of_free(i); }
@@ -149,59 +124,6 @@ class HostSymbolic {
         sum = of_chunk = 0;
       }
     }
-  }
-
-  /// Puts the columns of a row of C into the worker's set. Returns the products that the mask lets in.
-  int64_t collect(int64_t i, Worker& worker) const {
-    const auto row = left_.row(i);
-    int64_t products = 0;
-    if (!mask_) {
-      const auto each_row = [&](const auto& f) {
-        for (int64_t k = 0; k < row.size(); ++k) f(row.column(k));
-      };
-      const auto each_column = [&](const auto& f) {
-        each_row([&](int64_t j) {
-          for (int64_t q = B_.begin(j), end = B_.end(j); q < end; ++q) f(B_.column(q));
-        });
-      };
-      each_row([&](int64_t j) {
-        const int64_t begin = B_.begin(j), end = B_.end(j);
-        products += end - begin;
-        // The rows' first lines are waited for together; processors foresee what is longer.
-        if (blocks_ && blocks_->used()) return blocks_->prefetch(j);
-        constexpr int64_t line = 64 / sizeof(I);
-        for (int64_t q = begin, last = std::min(end, begin + 3 * line); q < last; q += line)
-          __builtin_prefetch(B_.indices + q);
-      });
-      using Visits = ColumnSet::Visits;
-      ColumnSet& columns = worker.columns;
-      const Visits visits = columns.expect(products);
-      const auto insert = [&](auto visited) {
-        if (blocks_ && blocks_->used())
-          each_row([&](int64_t j) { blocks_->template insert<visited()>(j, columns); });
-        else
-          each_column([&](int64_t column) { columns.insert<visited()>(column); });
-      };
-      if (visits == Visits::words)
-        insert(std::integral_constant<Visits, Visits::words>{});
-      else if (visits == Visits::groups)
-        insert(std::integral_constant<Visits, Visits::groups>{});
-      else
-        insert(std::integral_constant<Visits, Visits::levels>{});
-      return products;
-    }
-    const auto word = [&](int64_t column) -> uint64_t& { return worker.open[static_cast<size_t>(column) >> 6]; };
-    const auto bit = [](int64_t column) { return uint64_t{1} << (static_cast<size_t>(column) & 63); };
-    for (int64_t p = mask_->begin(i); p < mask_->end(i); ++p) word(mask_->column(p)) |= bit(mask_->column(p));
-    for (int64_t k = 0; k < row.size(); ++k)
-      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q) {
-        const int64_t column = B_.column(q);
-        if ((word(column) & bit(column)) == 0) continue;
-        ++products;
-        worker.columns.insert(column);
-      }
-    for (int64_t p = mask_->begin(i); p < mask_->end(i); ++p) word(mask_->column(p)) = 0;
-    return products;
   }
 
   /// How a row of no class is treated: from its products and its columns.
@@ -260,15 +182,16 @@ class HostSymbolic {
           continue;
         }
         const bool stamped = keeps && stamps_ && products_of_free(i) <= StampedColumns::most_products;
-        const int64_t met = unsorted_ || stamped ? products_of_free(i) : collect(i, worker);
-        const int64_t columns = unsorted_ ? count_met(i, met, worker)
-                                : stamped ? keep_stamped(i, worker, kept_[static_cast<size_t>(chunk)])
-                                : keeps   ? keep_columns(worker, kept_[static_cast<size_t>(chunk)])
+        const int64_t met = unsorted_ || stamped ? products_of_free(i) : row_columns_.collect(i, worker);
+        const int64_t columns = unsorted_ ? row_columns_.count_met(i, met, worker)
+                                : stamped ? row_columns_.keep_stamped(i, worker, kept_[static_cast<size_t>(chunk)])
+                                : keeps   ? row_columns_.keep_columns(worker, kept_[static_cast<size_t>(chunk)])
                                           : worker.columns.clear();
         counts[i] = static_cast<I>(columns);
         entries += columns;
         kinds_[i] = kind_of(i, met, columns);
-        if (keeps && kinds_[i] == row_placed) keep_places(i, columns, worker, kept_[static_cast<size_t>(chunk)]);
+        if (keeps && kinds_[i] == row_placed)
+          row_columns_.keep_places(i, columns, worker, kept_[static_cast<size_t>(chunk)]);
         ++worker.rows_of[-kinds_[i] - 1];
         if (kinds_[i] == row_placed) placed += met;
         if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, columns);
@@ -282,30 +205,6 @@ class HostSymbolic {
     std::partial_sum(plan_.chunk_places.begin(), plan_.chunk_places.end(), plan_.chunk_places.begin());
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
     if (mask_) plan_.products = std::accumulate(products.begin(), products.end(), int64_t{0});
-  }
-
-  static int64_t keep_columns(Worker& worker, Kept& kept) {
-    I* const begin = kept.columns.get() + kept.entries;
-    I* end = begin;
-    worker.columns.drain([&end](int64_t column) { *end++ = static_cast<I>(column); });
-    kept.entries += end - begin;
-    return end - begin;
-  }
-  int64_t keep_stamped(int64_t i, Worker& worker, Kept& kept) const {
-    if (!worker.stamped) worker.stamped.emplace(desc_.cols());
-    const int64_t count = worker.stamped->make(left_.row(i), B_, kept.columns.get() + kept.entries);
-    kept.entries += count;
-    return count;
-  }
-  /// Of the products of row i, whose columns were the last to be kept.
-  void keep_places(int64_t i, int64_t columns, Worker& worker, Kept& kept) const {
-    if (worker.place.empty()) worker.place.resize(static_cast<size_t>(desc_.cols()));
-    const I* const first = kept.columns.get() + kept.entries - columns;
-    for (int64_t p = 0; p < columns; ++p) worker.place[static_cast<size_t>(first[p])] = static_cast<uint16_t>(p);
-    const auto row = left_.row(i);
-    for (int64_t k = 0; k < row.size(); ++k)
-      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
-        kept.places[static_cast<size_t>(kept.placed++)] = worker.place[static_cast<size_t>(B_.column(q))];
   }
 
   void add_up(const std::vector<std::unique_ptr<Worker>>& all) {
@@ -329,7 +228,7 @@ class HostSymbolic {
     constexpr int64_t most = 256;
     int64_t products = 0, columns = 0;
     for (int64_t sample = 0, samples = std::min(rows, most); sample < samples; ++sample) {
-      products += collect(part_begin(rows, samples, sample), worker);
+      products += row_columns_.collect(part_begin(rows, samples, sample), worker);
       columns += worker.columns.clear();
     }
     return 64 * (products - columns) < products;
@@ -412,7 +311,7 @@ class HostSymbolic {
         if (i + 1 < left_.rows()) SortedColumns::fetch(left_.row(i + 1), B_);
         columns = worker.sorted->make(left_.row(i), B_, products, target, worker.places.data() + placed);
       } else {
-        collect(i, worker);
+        row_columns_.collect(i, worker);
         columns = worker.columns.rank();
       }
       kinds_[i] = kind_of(i, products, columns);
@@ -421,7 +320,7 @@ class HostSymbolic {
       if (kinds_[i] == row_placed) {
         if (!sorts) {
           has_room(worker.places, placed + products);
-          note_places(i, worker.columns, worker.places.data() + placed);
+          row_columns_.note_places(i, worker.columns, worker.places.data() + placed);
         }
         placed += products;
       }
@@ -489,13 +388,13 @@ class HostSymbolic {
         }
         if (kinds_[i] == row_empty) continue;
         if (unsorted_) {
-          places = fill_met(i, target, worker, kinds_[i] == row_placed, places);
+          places = row_columns_.fill_met(i, target, worker, kinds_[i] == row_placed, places);
           continue;
         }
-        collect(i, worker);
+        row_columns_.collect(i, worker);
         if (kinds_[i] == row_placed) {
           worker.columns.rank();
-          places = note_places(i, worker.columns, places);
+          places = row_columns_.note_places(i, worker.columns, places);
         }
         if (!worker.columns.is_full(counts[i])) {
           worker.columns.drain([&](int64_t column) { *target++ = static_cast<I>(column); });
@@ -510,41 +409,6 @@ class HostSymbolic {
       if (streamed) stream_fence();
     });
     counts_ = Buffer();
-  }
-
-  /// Columns of row i, each once.
-  int64_t count_met(int64_t i, int64_t products, Worker& worker) const {
-    const auto most = static_cast<size_t>(std::min(products, desc_.cols()));
-    if (worker.met.size() < most) worker.met.resize(most);
-    fill_met(i, worker.met.data(), worker, false, nullptr);
-    return worker.met_count;
-  }
-
-  /// Columns of row i in the order in which products meet them; with `places`, the place of each product too.
-  uint16_t* fill_met(int64_t i, I* target, Worker& worker, bool with_places, uint16_t* places) const {
-    if (with_places && worker.place.empty()) worker.place.resize(static_cast<size_t>(desc_.cols()));
-    const auto row = left_.row(i);
-    int64_t count = 0;
-    for (int64_t k = 0; k < row.size(); ++k)
-      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q) {
-        const int64_t column = B_.column(q);
-        if (worker.columns.add(column)) {
-          if (with_places) worker.place[static_cast<size_t>(column)] = static_cast<uint16_t>(count);
-          target[count++] = static_cast<I>(column);
-        }
-        if (with_places) *places++ = worker.place[static_cast<size_t>(column)];
-      }
-    for (int64_t p = 0; p < count; ++p) worker.columns.forget(target[p]);
-    worker.met_count = count;
-    return places;
-  }
-
-  uint16_t* note_places(int64_t i, const ColumnSet& columns, uint16_t* places) const {
-    const auto row = left_.row(i);
-    for (int64_t k = 0; k < row.size(); ++k)
-      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
-        *places++ = static_cast<uint16_t>(columns.place(B_.column(q)));
-    return places;
   }
 
   /// Room for places to be noted: 2 bytes a product, no more than C's bytes.
@@ -608,6 +472,7 @@ class HostSymbolic {
   HostPlan plan_;
   int32_t* kinds_ = nullptr;
   std::optional<ColumnBlocks<I, O>> blocks_;
+  RowColumns<Left, I, O> row_columns_;
   bool unsorted_ = false;
   bool stamps_ = false;                             // short rows without a class are collected by stamps
   int64_t free_products_ = 0, short_products_ = 0;  // of the rows without a class, and of short ones of them

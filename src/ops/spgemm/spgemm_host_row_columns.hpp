@@ -1,0 +1,175 @@
+// Columns of one row of C, as the symbolic phase of spgemm on hosts finds them (spgemm_host_symbolic.hpp).
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ops/spgemm/spgemm_host_blocks.hpp"
+#include "ops/spgemm/spgemm_host_columns.hpp"
+#include "ops/spgemm/spgemm_host_sorted_columns.hpp"
+#include "ops/spgemm/spgemm_host_stamped_columns.hpp"
+
+namespace kkc::spgemm {
+
+/// What a thread works with.
+template <class I>
+struct RowWorker {
+  explicit RowWorker(int64_t cols, bool masked) : columns(cols) {
+    if (masked) open.assign(static_cast<size_t>(cols) / 64 + 1, 0);
+  }
+  ColumnSet columns;
+  std::vector<uint64_t> open;   // columns that the mask lets in
+  std::vector<I> met;           // unsorted rows: columns in the order of the products,
+  std::vector<uint16_t> place;  // and each column's place in it
+  int64_t met_count = 0;
+  std::vector<uint16_t> places;  // one pass: of a block's products
+  std::vector<int64_t> ends;     // and where its rows end
+  std::optional<SortedColumns> sorted;
+  std::optional<StampedColumns> stamped;
+  int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
+};
+
+/// What the first pass found of a chunk's rows without a class.
+template <class I>
+struct KeptColumns {
+  std::unique_ptr<I[]> columns;
+  std::unique_ptr<uint16_t[]> places;  // of the products of placed rows
+  int64_t entries = 0, placed = 0;
+};
+
+/// Of the rows of a product with `left` on the left. mask: C's pattern is restricted to it. blocks: B's columns by
+/// blocks, where they are used.
+template <class Left, class I, class O>
+class RowColumns {
+  using B = HostPatternRef<I, O>;
+  using Worker = RowWorker<I>;
+  using Kept = KeptColumns<I>;
+
+ public:
+  RowColumns(const Left& left, const B& b, const std::optional<B>& mask,
+             const std::optional<ColumnBlocks<I, O>>& blocks)
+      : left_(left), B_(b), mask_(mask), blocks_(blocks) {}
+
+  /// Puts the columns of a row of C into the worker's set. Returns the products that the mask lets in.
+  int64_t collect(int64_t i, Worker& worker) const {
+    const auto row = left_.row(i);
+    int64_t products = 0;
+    if (!mask_) {
+      const auto each_row = [&](const auto& f) {
+        for (int64_t k = 0; k < row.size(); ++k) f(row.column(k));
+      };
+      const auto each_column = [&](const auto& f) {
+        each_row([&](int64_t j) {
+          for (int64_t q = B_.begin(j), end = B_.end(j); q < end; ++q) f(B_.column(q));
+        });
+      };
+      each_row([&](int64_t j) {
+        const int64_t begin = B_.begin(j), end = B_.end(j);
+        products += end - begin;
+        // The rows' first lines are waited for together; processors foresee what is longer.
+        if (blocks_ && blocks_->used()) return blocks_->prefetch(j);
+        constexpr int64_t line = 64 / sizeof(I);
+        for (int64_t q = begin, last = std::min(end, begin + 3 * line); q < last; q += line)
+          __builtin_prefetch(B_.indices + q);
+      });
+      using Visits = ColumnSet::Visits;
+      ColumnSet& columns = worker.columns;
+      const Visits visits = columns.expect(products);
+      const auto insert = [&](auto visited) {
+        if (blocks_ && blocks_->used())
+          each_row([&](int64_t j) { blocks_->template insert<visited()>(j, columns); });
+        else
+          each_column([&](int64_t column) { columns.insert<visited()>(column); });
+      };
+      if (visits == Visits::words)
+        insert(std::integral_constant<Visits, Visits::words>{});
+      else if (visits == Visits::groups)
+        insert(std::integral_constant<Visits, Visits::groups>{});
+      else
+        insert(std::integral_constant<Visits, Visits::levels>{});
+      return products;
+    }
+    const auto word = [&](int64_t column) -> uint64_t& { return worker.open[static_cast<size_t>(column) >> 6]; };
+    const auto bit = [](int64_t column) { return uint64_t{1} << (static_cast<size_t>(column) & 63); };
+    for (int64_t p = mask_->begin(i); p < mask_->end(i); ++p) word(mask_->column(p)) |= bit(mask_->column(p));
+    for (int64_t k = 0; k < row.size(); ++k)
+      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q) {
+        const int64_t column = B_.column(q);
+        if ((word(column) & bit(column)) == 0) continue;
+        ++products;
+        worker.columns.insert(column);
+      }
+    for (int64_t p = mask_->begin(i); p < mask_->end(i); ++p) word(mask_->column(p)) = 0;
+    return products;
+  }
+
+  /// Empties the worker's set.
+  static int64_t keep_columns(Worker& worker, Kept& kept) {
+    I* const begin = kept.columns.get() + kept.entries;
+    I* end = begin;
+    worker.columns.drain([&end](int64_t column) { *end++ = static_cast<I>(column); });
+    kept.entries += end - begin;
+    return end - begin;
+  }
+  int64_t keep_stamped(int64_t i, Worker& worker, Kept& kept) const {
+    if (!worker.stamped) worker.stamped.emplace(B_.cols);
+    const int64_t count = worker.stamped->make(left_.row(i), B_, kept.columns.get() + kept.entries);
+    kept.entries += count;
+    return count;
+  }
+  /// Of the products of row i, whose columns were the last to be kept.
+  void keep_places(int64_t i, int64_t columns, Worker& worker, Kept& kept) const {
+    if (worker.place.empty()) worker.place.resize(static_cast<size_t>(B_.cols));
+    const I* const first = kept.columns.get() + kept.entries - columns;
+    for (int64_t p = 0; p < columns; ++p) worker.place[static_cast<size_t>(first[p])] = static_cast<uint16_t>(p);
+    const auto row = left_.row(i);
+    for (int64_t k = 0; k < row.size(); ++k)
+      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
+        kept.places[static_cast<size_t>(kept.placed++)] = worker.place[static_cast<size_t>(B_.column(q))];
+  }
+
+  /// Columns of row i, each once.
+  int64_t count_met(int64_t i, int64_t products, Worker& worker) const {
+    const auto most = static_cast<size_t>(std::min(products, B_.cols));
+    if (worker.met.size() < most) worker.met.resize(most);
+    fill_met(i, worker.met.data(), worker, false, nullptr);
+    return worker.met_count;
+  }
+
+  /// Columns of row i in the order in which products meet them; with `places`, the place of each product too.
+  uint16_t* fill_met(int64_t i, I* target, Worker& worker, bool with_places, uint16_t* places) const {
+    if (with_places && worker.place.empty()) worker.place.resize(static_cast<size_t>(B_.cols));
+    const auto row = left_.row(i);
+    int64_t count = 0;
+    for (int64_t k = 0; k < row.size(); ++k)
+      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q) {
+        const int64_t column = B_.column(q);
+        if (worker.columns.add(column)) {
+          if (with_places) worker.place[static_cast<size_t>(column)] = static_cast<uint16_t>(count);
+          target[count++] = static_cast<I>(column);
+        }
+        if (with_places) *places++ = worker.place[static_cast<size_t>(column)];
+      }
+    for (int64_t p = 0; p < count; ++p) worker.columns.forget(target[p]);
+    worker.met_count = count;
+    return places;
+  }
+
+  uint16_t* note_places(int64_t i, const ColumnSet& columns, uint16_t* places) const {
+    const auto row = left_.row(i);
+    for (int64_t k = 0; k < row.size(); ++k)
+      for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
+        *places++ = static_cast<uint16_t>(columns.place(B_.column(q)));
+    return places;
+  }
+
+ private:
+  const Left& left_;
+  const B& B_;
+  const std::optional<B>& mask_;
+  const std::optional<ColumnBlocks<I, O>>& blocks_;
+};
+
+}  // namespace kkc::spgemm
