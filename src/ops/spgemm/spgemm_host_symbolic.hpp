@@ -54,12 +54,12 @@ class HostSymbolic {
       std::fill(kinds_, kinds_ + rows, no_class);
     }
     cut_chunks();
-    stamps_ = StampedColumns::suits<I>() && !mask_ && desc_.max_workspace < 0 &&
-              4 * (free_products_ - short_products_) <= free_products_;
+    keeps_ = keeps_columns();
+    stamps_ = StampedColumns::suits<I>() && keeps_ && 4 * (free_products_ - short_products_) <= free_products_;
     if (!mask_ && !stamps_ && plan_.choice != HostChoice::dense)
       blocks_.emplace(queue_, desc_.memory, left_, B_, free_products_);
     // Slices need sorted rows; whole words of columns come out sorted anyway.
-    unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used());
+    unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used()) && !stamps_;
     const bool wide = offset_size(desc_.pair) == 8;
     if (one_pass_suffices()) {
       wide ? make_rows<int64_t>(C) : make_rows<int32_t>(C);
@@ -126,6 +126,14 @@ class HostSymbolic {
     }
   }
 
+  /// Whether the first pass may keep columns until C is allocated, and threads may have a list of all columns: not
+  /// where that would be much, or more than the products themselves.
+  bool keeps_columns() const {
+    constexpr int64_t few_columns = 1 << 16;
+    return !mask_ && desc_.max_workspace < 0 && free_products_ > 0 && free_products_ <= most_kept_products &&
+           (desc_.cols() <= few_columns || desc_.cols() <= 2 * free_products_ / queue_.concurrency());
+  }
+
   /// How a row of no class is treated: from its products and its columns.
   int32_t kind_of(int64_t i, int64_t products, int64_t columns) const {
     if (columns == 0) return row_empty;
@@ -162,8 +170,7 @@ class HostSymbolic {
     starts_.assign(static_cast<size_t>(chunks) + 1, 0);
     std::vector<int64_t> products(static_cast<size_t>(chunks), 0);
     auto all = workers();
-    const bool keeps =
-        !unsorted_ && !mask_ && desc_.max_workspace < 0 && free_products_ > 0 && free_products_ <= most_kept_products;
+    const bool keeps = keeps_ && !unsorted_;
     if (keeps) kept_.resize(static_cast<size_t>(chunks));
     deal(queue_, chunks, [&](int64_t id, int64_t chunk) {
       Worker& worker = worker_of(all, id);
@@ -473,7 +480,7 @@ class HostSymbolic {
   int32_t* kinds_ = nullptr;
   std::optional<ColumnBlocks<I, O>> blocks_;
   RowColumns<Left, I, O> row_columns_;
-  bool unsorted_ = false;
+  bool unsorted_ = false, keeps_ = false;
   bool stamps_ = false;                             // short rows without a class are collected by stamps
   int64_t free_products_ = 0, short_products_ = 0;  // of the rows without a class, and of short ones of them
   std::vector<int64_t> free_products_of_;           // chunks
