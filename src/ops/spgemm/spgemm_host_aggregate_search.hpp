@@ -25,7 +25,7 @@ constexpr size_t mark_bytes(int64_t columns) {
 
 /// Rows of a chunk, as a search left them: in all, and the listed ones.
 template <class I>
-struct FoundRows {
+struct SearchedRows {
   int64_t entries = 0, products = 0, without_diagonal = -1;
   int64_t loose = 0;  // the first row of those in batches
   size_t by = 0;      // the thread whose known rows are meant
@@ -40,7 +40,7 @@ class AggregateSearch {
   using Pattern = HostPatternRef<I, O>;
   using Known = KnownRows<I, O, unit>;
   using Blocks = KnownBlocks<I, O, unit>;
-  using Found = FoundRows<I>;
+  using Found = SearchedRows<I>;
 
  public:
   explicit AggregateSearch(int64_t cols) : places_(static_cast<size_t>(cols), no_place<uint32_t>) {}

@@ -238,7 +238,7 @@ class AggregateRows {
  private:
   using Known = KnownRows<I, O, unit>;
   using Search = AggregateSearch<E, I, O, unit>;
-  using Found = FoundRows<I>;
+  using Found = SearchedRows<I>;
 
   int64_t chunks() const { return static_cast<int64_t>(first_.size()) - 1; }
   int64_t first_row(int64_t chunk) const { return first_[static_cast<size_t>(chunk)]; }
