@@ -104,13 +104,21 @@ struct RowGroup {
   int64_t read() const { return (group_rows - 1) * n + (n + columns_at_once - 1) / columns_at_once * columns_at_once; }
 };
 
+/// Kinds of eight rows in turn.
+using RowKinds = std::array<uint16_t, group_rows>;
+inline size_t hash_of_kinds(const RowKinds& kinds) {
+  uint64_t hash = 0;
+  for (const uint16_t kind : kinds) hash = (hash ^ kind) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
 /// Kinds of groups that a thread met. `unit`: rows have a mark of their own before those of their entries.
 template <class I, bool unit>
 class RowGroups {
   static constexpr size_t slots = 4096, most = slots / 2, most_bytes = size_t{512} << 10;
 
  public:
-  using Kinds = std::array<uint16_t, group_rows>;
+  using Kinds = RowKinds;
 
   /// The group's number or -1; `last`: the group before it. row_of(kind) is a GroupedRow.
   template <class RowOf>
@@ -118,9 +126,7 @@ class RowGroups {
     if (last >= 0)
       if (const int32_t next = groups[static_cast<size_t>(last)].after; next >= 0 && same(next, kinds)) return next;
     if (table_.empty()) table_.assign(slots, 0);
-    uint64_t hash = 0;
-    for (const uint16_t kind : kinds) hash = (hash ^ kind) * 0x9e3779b97f4a7c15u;
-    size_t slot = (hash ^ hash >> 32) % slots;
+    size_t slot = hash_of_kinds(kinds) % slots;
     while (table_[slot] != 0 && !same(table_[slot] - 1, kinds)) slot = (slot + 1) % slots;
     int32_t id = table_[slot] - 1;
     if (id < 0) {

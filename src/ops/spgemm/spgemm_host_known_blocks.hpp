@@ -26,8 +26,8 @@ class KnownBlocks {
   using Ends = std::make_unsigned_t<O>;
 
  public:
-  static constexpr int64_t rows = 8;
-  using Kinds = std::array<uint16_t, rows>;
+  static constexpr int64_t rows = group_rows;
+  using Kinds = RowKinds;
 
   struct Block {
     Kinds kinds;
@@ -74,11 +74,7 @@ class KnownBlocks {
     size_t aggregates_at;
   };
   struct Hash {
-    size_t operator()(const Kinds& kinds) const {
-      uint64_t hash = 0;
-      for (const uint16_t kind : kinds) hash = (hash ^ kind) * 0x9e3779b97f4a7c15u;
-      return static_cast<size_t>(hash ^ hash >> 32);
-    }
+    size_t operator()(const Kinds& kinds) const { return hash_of_kinds(kinds); }
   };
 
   bool is(const Block& block, const Known& known, const Pattern& A, const Pattern& B, int64_t i) const {

@@ -188,8 +188,9 @@ class HostSymbolic {
           ++worker.rows_in_classes;
           continue;
         }
-        const bool stamped = keeps && stamps_ && products_of_free(i) <= StampedColumns::most_products;
-        const int64_t met = unsorted_ || stamped ? products_of_free(i) : row_columns_.collect(i, worker);
+        const int64_t all = unsorted_ || stamps_ ? products_of_free(i) : 0;
+        const bool stamped = stamps_ && all <= StampedColumns::most_products;
+        const int64_t met = unsorted_ || stamped ? all : row_columns_.collect(i, worker);
         const int64_t columns = unsorted_ ? row_columns_.count_met(i, met, worker)
                                 : stamped ? row_columns_.keep_stamped(i, worker, kept_[static_cast<size_t>(chunk)])
                                 : keeps   ? row_columns_.keep_columns(worker, kept_[static_cast<size_t>(chunk)])
