@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "device/host_stream.hpp"
@@ -137,7 +138,10 @@ class RowGroups {
     if (last >= 0) groups[static_cast<size_t>(last)].after = id;
     return id;
   }
-  void finish() { table_ = {}; }
+  void finish() {
+    table_ = {};
+    by_entries_ = {};
+  }
   size_t bytes() const {
     return groups.size() * sizeof(RowGroup) + distances.size() * sizeof(I) + places.size() * sizeof(RowGroup::Place) +
            steps.size() * sizeof(RowGroup::Step);
@@ -188,31 +192,48 @@ class RowGroups {
     // Products of entries that are no more are not used.
     while ((distances.size() - group.distances_at) % columns_at_once != 0) distances.push_back(distances.back());
     group.steps_at = steps.size();
-    const auto list = [&](const auto& takes) {
-      const size_t before = steps.size();
-      for (int64_t k = 0; k < n; ++k) {
-        unsigned lanes = 0;
-        for (size_t r = 0; r < rows.size(); ++r)
-          if (takes(rows[r], k)) lanes |= 1u << r;
-        if (lanes != 0) steps.push_back({static_cast<uint8_t>(k), static_cast<uint8_t>(lanes)});
-      }
-      return steps.size() - before;
-    };
     group.places_at = places.size();
-    for (size_t place = 0; place < group.places; ++place) {
-      RowGroup::Place found{};
-      found.steps =
-          static_cast<uint16_t>(list([&](const auto& row, int64_t k) { return row.place(k + unit) == place; }));
-      for (size_t r = 0; unit && r < rows.size(); ++r)
-        if (rows[r].place(0) == place) found.own |= static_cast<uint8_t>(1u << r);
-      places.push_back(found);
+    list_steps(rows, n, group.places);
+    for (size_t r = 0; unit && r < rows.size(); ++r)
+      places[group.places_at + rows[r].place(0)].own |= static_cast<uint8_t>(1u << r);
+    for (int64_t k = 0; k < n; ++k) {
+      unsigned lanes = 0;
+      for (size_t r = 0; r < rows.size(); ++r)
+        if (rows[r].distances[k] == 0) lanes |= 1u << r;
+      if (lanes == 0) continue;
+      steps.push_back({static_cast<uint8_t>(k), static_cast<uint8_t>(lanes)});
+      ++group.diagonals;
     }
-    group.diagonals = static_cast<uint16_t>(list([](const auto& row, int64_t k) { return row.distances[k] == 0; }));
     groups.push_back(group);
     return true;
   }
 
+  /// Appends the group's places, and their steps, each place's in the order of entries.
+  void list_steps(const std::vector<GroupedRow<I>>& rows, int64_t n, size_t count) {
+    const size_t first_place = places.size(), first_step = steps.size();
+    places.resize(first_place + count);
+    by_entries_.clear();
+    for (int64_t k = 0; k < n; ++k)
+      for (size_t r = 0, of_entry = by_entries_.size(); r < rows.size(); ++r) {
+        const size_t place = rows[r].place(k + unit);
+        if (place >= count) continue;  // without a product
+        size_t at = of_entry;
+        while (at < by_entries_.size() && by_entries_[at].first != place) ++at;
+        if (at == by_entries_.size()) {
+          by_entries_.push_back({place, {static_cast<uint8_t>(k), 0}});
+          ++places[first_place + place].steps;
+        }
+        by_entries_[at].second.lanes |= static_cast<uint8_t>(1u << r);
+      }
+    std::array<size_t, most_grouped_columns> next;
+    for (size_t place = 0, before = first_step; place < count; before += places[first_place + place++].steps)
+      next[place] = before;
+    steps.resize(first_step + by_entries_.size());
+    for (const auto& [place, step] : by_entries_) steps[next[place]++] = step;
+  }
+
   std::vector<uint16_t> table_;  // 1 + the group
+  std::vector<std::pair<size_t, RowGroup::Step>> by_entries_;
 };
 
 /// A's values, of which groups read eight rows at once, are fetched so far ahead to the second cache.

@@ -136,6 +136,7 @@ class KnownBlocks {
       block.columns += row.columns;
       block.products += row.products;
       if (unit) reached_.push_back(at);
+      if (r > 0 && reaches_as(known, kinds[r - 1], row)) continue;
       for (int64_t k = 0; k < row.n - unit; ++k)
         reached_.push_back(static_cast<I>(known.distances[row.distances_at + static_cast<size_t>(k)] + at));
     }
@@ -153,6 +154,13 @@ class KnownBlocks {
     block.stretches = stretches_.size() - block.stretches_at;
     blocks_.push_back(block);
     return true;
+  }
+
+  /// Whether the row reaches the same rows as a row of this kind before it, as the unknowns of a point do.
+  static bool reaches_as(const Known& known, uint16_t before, const typename Known::Row& row) {
+    const auto& other = known.rows[before];
+    const I *const p = known.distances.data() + other.distances_at, *const q = known.distances.data() + row.distances_at;
+    return row.n == other.n && std::equal(p, p + row.n - unit, q, [](I a, I b) { return a == b + 1; });
   }
 
   std::vector<Block> blocks_;
