@@ -34,6 +34,17 @@ void fill(Queue& queue, const OutputPattern& planned, const CsrRef& C) {
   copy_shifted(queue, C.indices, from.indices, ordinal_size(C.pair), C.nnz, C.base);
 }
 
+/// C, with its values on pages that threads have not to share out while they make them.
+std::shared_ptr<Matrix> with_pages(Queue& queue, std::shared_ptr<Matrix> C) {
+  const auto& kernels = only_implementation<Implementation>(queue, "plan_output");
+  const CsrRef& arrays = C->ref();
+  if (kernels.touch != nullptr && arrays.values != nullptr)
+    queue.run([&] {
+      kernels.touch(queue, const_cast<void*>(arrays.values), static_cast<size_t>(arrays.nnz) * size_of(arrays.scalar));
+    });
+  return C;
+}
+
 }  // namespace
 
 void write_pattern(const Plan& plan, Matrix& C) {
@@ -52,10 +63,11 @@ std::shared_ptr<Matrix> create(const Plan& plan) {
   const Context& context = plan.context();
   CsrRef sizes = planned.ref();
   sizes.base = planned.base;
-  if (planned.base == 0 && planned.rows > 0) return Matrix::create(context, sizes, planned.offsets, planned.indices);
+  if (planned.base == 0 && planned.rows > 0)
+    return with_pages(context.queue(), Matrix::create(context, sizes, planned.offsets, planned.indices));
   const auto C = Matrix::create(context, sizes, nullptr, nullptr);
   fill(context.queue(), planned, C->ref());
-  return C;
+  return with_pages(context.queue(), C);
 }
 
 }  // namespace kkc::plan_output

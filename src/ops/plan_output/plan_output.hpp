@@ -18,6 +18,8 @@ namespace plan_output {
 struct Implementation : Entry {
   /// destination[i] = source[i] + shift for integers of `bytes_each` (4 or 8) bytes.
   void (*shift)(Queue& queue, void* destination, const void* source, size_t bytes_each, int64_t count, int64_t shift);
+  /// Uses the pages of a new array for the first time, or null where that gains nothing.
+  void (*touch)(Queue& queue, void* data, size_t bytes);
 };
 
 /// Fills C's offsets and indices. Blocks on hosts, enqueues on GPUs.

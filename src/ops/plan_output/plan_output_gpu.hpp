@@ -43,7 +43,7 @@ inline void prepare(Queue& queue) {
 
 template <class Dev>
 constexpr Implementation gpu() {
-  return {{"gpu", gpu_parts::prepare}, gpu_parts::shift};
+  return {{"gpu", gpu_parts::prepare}, gpu_parts::shift, nullptr};
 }
 
 }  // namespace kkc::plan_output

@@ -1,6 +1,7 @@
 // plan_output, hosts.
 #pragma once
 
+#include "device/host_pages.hpp"
 #include "device/host_parallel.hpp"
 #include "plan_output.hpp"
 
@@ -28,7 +29,7 @@ void shift(Queue& queue, void* destination, const void* source, size_t bytes_eac
 
 template <class Dev>
 constexpr Implementation host() {
-  return {{"host"}, host_parts_of_output::shift<Dev>};
+  return {{"host"}, host_parts_of_output::shift<Dev>, touch_pages};
 }
 
 }  // namespace kkc::plan_output

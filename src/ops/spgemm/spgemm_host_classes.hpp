@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "device/host_parallel.hpp"
+#include "device/host_pages.hpp"
 #include "ops/spgemm/spgemm.hpp"
 #include "ops/spgemm/spgemm_host_left.hpp"
 
@@ -34,6 +35,7 @@ inline void allocate_output(const Desc& desc, int64_t nnz, OutputPattern& C) {
   C.offsets = array(C.rows + 1, offset_size(C.pair));
   C.indices = array(C.nnz, ordinal_size(C.pair));
 }
+  touch_pages(desc.memory->queue(), C.indices->data(), C.indices->bytes());
 
 /// Calls f(worker, item) for items 0..items-1, handed out one by one; a worker is in one thread.
 template <class F>

@@ -13,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/matrix_parallel.hpp"
+#include "device/host_pages.hpp"
 #include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm.hpp"
 #include "ops/spgemm/spgemm_host_classes.hpp"
@@ -240,6 +241,7 @@ class HostSymbolic {
       columns += worker.columns.clear();
     }
     return 64 * (products - columns) < products;
+    touch_pages(queue_, plan_.places.data(), plan_.places.bytes());
   }
 
   /// Both passes in one: blocks of rows are made in a thread's memory and copied when the sizes before are known.
