@@ -8,6 +8,7 @@
 
 #include "ops/spgemm/spgemm_host_blocks.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
+#include "ops/spgemm/spgemm_host_kept_columns.hpp"
 #include "ops/spgemm/spgemm_host_sorted_columns.hpp"
 #include "ops/spgemm/spgemm_host_stamped_columns.hpp"
 
@@ -29,14 +30,6 @@ struct RowWorker {
   std::optional<SortedColumns> sorted;
   std::optional<StampedColumns> stamped;
   int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
-};
-
-/// What the first pass found of a chunk's rows without a class.
-template <class I>
-struct KeptColumns {
-  std::unique_ptr<I[]> columns;
-  std::unique_ptr<uint16_t[]> places;  // of the products of placed rows
-  int64_t entries = 0, placed = 0;
 };
 
 /// Of the rows of a product with `left` on the left. mask: C's pattern is restricted to it. blocks: B's columns by
@@ -107,7 +100,7 @@ class RowColumns {
 
   /// Empties the worker's set.
   static int64_t keep_columns(Worker& worker, Kept& kept) {
-    I* const begin = kept.columns.get() + kept.entries;
+    I* const begin = kept.columns + kept.entries;
     I* end = begin;
     worker.columns.drain([&end](int64_t column) { *end++ = static_cast<I>(column); });
     kept.entries += end - begin;
@@ -115,19 +108,19 @@ class RowColumns {
   }
   int64_t keep_stamped(int64_t i, Worker& worker, Kept& kept) const {
     if (!worker.stamped) worker.stamped.emplace(B_.cols);
-    const int64_t count = worker.stamped->make(left_.row(i), B_, kept.columns.get() + kept.entries);
+    const int64_t count = worker.stamped->make(left_.row(i), B_, kept.columns + kept.entries);
     kept.entries += count;
     return count;
   }
   /// Of the products of row i, whose columns were the last to be kept.
   void keep_places(int64_t i, int64_t columns, Worker& worker, Kept& kept) const {
     if (worker.place.empty()) worker.place.resize(static_cast<size_t>(B_.cols));
-    const I* const first = kept.columns.get() + kept.entries - columns;
+    const I* const first = kept.columns + kept.entries - columns;
     for (int64_t p = 0; p < columns; ++p) worker.place[static_cast<size_t>(first[p])] = static_cast<uint16_t>(p);
     const auto row = left_.row(i);
     for (int64_t k = 0; k < row.size(); ++k)
       for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
-        kept.places[static_cast<size_t>(kept.placed++)] = worker.place[static_cast<size_t>(B_.column(q))];
+        kept.places[kept.placed++] = worker.place[static_cast<size_t>(B_.column(q))];
   }
 
   /// Columns of row i, each once.

@@ -33,7 +33,6 @@ template <class Left, class I, class O>
 class HostSymbolic {
   using B = HostPatternRef<I, O>;
   using Worker = RowWorker<I>;
-  using Kept = KeptColumns<I>;
 
  public:
   HostSymbolic(Queue& queue, const Desc& desc, const Left& left, HostChoice choice)
@@ -171,17 +170,11 @@ class HostSymbolic {
     starts_.assign(static_cast<size_t>(chunks) + 1, 0);
     std::vector<int64_t> products(static_cast<size_t>(chunks), 0);
     auto all = workers();
-    const bool keeps = keeps_ && !unsorted_;
-    if (keeps) kept_.resize(static_cast<size_t>(chunks));
+    if (keeps_ && !unsorted_) kept_.emplace(desc_.memory, free_products_of_, queue_.concurrency());
     deal(queue_, chunks, [&](int64_t id, int64_t chunk) {
       Worker& worker = worker_of(all, id);
       int64_t placed = 0, done = 0, entries = 0;
-      if (keeps) {
-        // No more than columns are written, so that no more pages are touched.
-        const auto room = static_cast<size_t>(free_products_of_[static_cast<size_t>(chunk)]);
-        kept_[static_cast<size_t>(chunk)] = {std::make_unique_for_overwrite<I[]>(room + StampedColumns::lanes),
-                                             std::make_unique_for_overwrite<uint16_t[]>(room)};
-      }
+      KeptColumns<I>* const kept = kept_ ? &kept_->begin(id, chunk) : nullptr;
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
            ++i) {
         if (kinds_[i] != no_class) {
@@ -193,19 +186,19 @@ class HostSymbolic {
         const bool stamped = stamps_ && all <= StampedColumns::most_products;
         const int64_t met = unsorted_ || stamped ? all : row_columns_.collect(i, worker);
         const int64_t columns = unsorted_ ? row_columns_.count_met(i, met, worker)
-                                : stamped ? row_columns_.keep_stamped(i, worker, kept_[static_cast<size_t>(chunk)])
-                                : keeps   ? row_columns_.keep_columns(worker, kept_[static_cast<size_t>(chunk)])
+                                : stamped ? row_columns_.keep_stamped(i, worker, *kept)
+                                : kept    ? row_columns_.keep_columns(worker, *kept)
                                           : worker.columns.clear();
         counts[i] = static_cast<I>(columns);
         entries += columns;
         kinds_[i] = kind_of(i, met, columns);
-        if (keeps && kinds_[i] == row_placed)
-          row_columns_.keep_places(i, columns, worker, kept_[static_cast<size_t>(chunk)]);
+        if (kept && kinds_[i] == row_placed) row_columns_.keep_places(i, columns, worker, *kept);
         ++worker.rows_of[-kinds_[i] - 1];
         if (kinds_[i] == row_placed) placed += met;
         if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, columns);
         done += met;
       }
+      if (kept) kept_->end(id, *kept);
       plan_.chunk_places[static_cast<size_t>(chunk) + 1] = placed;
       starts_[static_cast<size_t>(chunk) + 1] = entries;
       products[static_cast<size_t>(chunk)] = done;
@@ -241,7 +234,6 @@ class HostSymbolic {
       columns += worker.columns.clear();
     }
     return 64 * (products - columns) < products;
-    touch_pages(queue_, plan_.places.data(), plan_.places.bytes());
   }
 
   /// Both passes in one: blocks of rows are made in a thread's memory and copied when the sizes before are known.
@@ -249,6 +241,7 @@ class HostSymbolic {
   void make_rows(OutputPattern& C) {
     allocate_output(desc_, plan_.products, C);
     plan_.places = host_array<uint16_t>(desc_.memory, plan_.choice == HostChoice::binned ? plan_.products : 0);
+    touch_pages(queue_, plan_.places.data(), plan_.places.bytes());
     auto* const offsets = C.offsets->template as<OC>();
     auto* const indices = C.indices->template as<I>();
     const int64_t each = std::max<int64_t>(1, block_products * left_.rows() / plan_.products);
@@ -358,9 +351,9 @@ class HostSymbolic {
     deal(queue_, plan_.chunk_count(), [&](int64_t id, int64_t chunk) {
       Worker& worker = worker_of(all, id);
       uint16_t* places = plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
-      Kept kept = kept_.empty() ? Kept{} : std::move(kept_[static_cast<size_t>(chunk)]);
-      const I* next_kept = kept.columns.get();
-      std::copy_n(kept.places.get(), kept.placed, places);
+      const KeptColumns<I> kept = kept_ ? kept_->of(chunk) : KeptColumns<I>{};
+      const I* next_kept = kept.columns;
+      std::copy_n(kept.places, kept.placed, places);
       // Rows of classes are made in a block that stays in the innermost cache, and leave it together.
       alignas(cache_line) I block[block_bytes / sizeof(I)];
       int64_t filled = 0, at = starts_[static_cast<size_t>(chunk)];
@@ -419,6 +412,7 @@ class HostSymbolic {
       if (streamed) stream_fence();
     });
     counts_ = Buffer();
+    kept_.reset();
   }
 
   /// Room for places to be noted: 2 bytes a product, no more than C's bytes.
@@ -487,9 +481,9 @@ class HostSymbolic {
   bool stamps_ = false;                             // short rows without a class are collected by stamps
   int64_t free_products_ = 0, short_products_ = 0;  // of the rows without a class, and of short ones of them
   std::vector<int64_t> free_products_of_;           // chunks
-  std::vector<Kept> kept_;       // by chunks, between the passes; empty: the second one finds columns anew
-  Buffer counts_;                // I: columns of the rows without a class
-  std::vector<int64_t> starts_;  // where the chunks' entries begin
+  std::optional<KeptChunks<I>> kept_;               // between the passes; none: the second one finds columns anew
+  Buffer counts_;                                   // I: columns of the rows without a class
+  std::vector<int64_t> starts_;                     // where the chunks' entries begin
 };
 
 }  // namespace kkc::spgemm
