@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <memory>
@@ -14,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "device/host_parallel.hpp"
 #include "device/host_pages.hpp"
+#include "device/host_parallel.hpp"
 #include "ops/spgemm/spgemm.hpp"
 #include "ops/spgemm/spgemm_host_left.hpp"
 
@@ -34,8 +35,8 @@ inline void allocate_output(const Desc& desc, int64_t nnz, OutputPattern& C) {
   };
   C.offsets = array(C.rows + 1, offset_size(C.pair));
   C.indices = array(C.nnz, ordinal_size(C.pair));
-}
   touch_pages(desc.memory->queue(), C.indices->data(), C.indices->bytes());
+}
 
 /// Calls f(worker, item) for items 0..items-1, handed out one by one; a worker is in one thread.
 template <class F>
@@ -74,18 +75,19 @@ struct Classes {
 template <class Hash, class Same, class Id>
 std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same,
                               const Id& id_of) {
-  const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), n / 4096));
-  std::vector<Classes> found(static_cast<size_t>(parts));
-  host_parts_checked<Host>(queue, parts, [&](int64_t part) {
-    Classes& mine = found[static_cast<size_t>(part)];
-    const int64_t begin = part_begin(n, parts, part), end = part_begin(n, parts, part + 1);
+  constexpr int64_t block_items = 4096, unread = -1;
+  const int64_t blocks = (n + block_items - 1) / block_items;
+  const int64_t workers = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), blocks));
+  const auto end_of = [&](int64_t block) { return std::min(n, (block + 1) * block_items); };
+  std::vector<Classes> found(static_cast<size_t>(workers));
+  std::vector<int64_t> reader(static_cast<size_t>(blocks), unread);  // the worker whose classes a block's ids mean
+  // False where most items of the block were met for the first time.
+  const auto read = [&](int64_t block, Classes& mine) {
+    const int64_t begin = block * block_items;
+    const auto met_before = static_cast<int64_t>(mine.members.size());
     int32_t last = no_class;
-    for (int64_t i = begin; i < end; ++i) {
-      if (i - begin == 4096 && mine.members.size() > 2048) {  // mostly different: not worth looking further
-        mine = {};
-        for (int64_t j = begin; j < end; ++j) id_of(j) = no_class;
-        return;
-      }
+    for (int64_t i = begin; i < end_of(block); ++i) {
+      if (i - begin == 512 && static_cast<int64_t>(mine.members.size()) - met_before > 448) return false;
       const auto is = [&](int32_t id) { return same(mine.members[static_cast<size_t>(id)], i); };
       const int32_t before = last;
       if (before == no_class || !is(last = mine.after[static_cast<size_t>(before)])) {
@@ -98,21 +100,47 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
       }
       id_of(i) = last;
     }
+    return 2 * (static_cast<int64_t>(mine.members.size()) - met_before) <= end_of(block) - begin || blocks == 1;
+  };
+  // Blocks from all over the items in turn, so that a part of another kind does not decide for all.
+  int64_t stride = blocks * 5 / 8 + 1;
+  while (std::gcd(stride, blocks) != 1) ++stride;
+  std::atomic<int64_t> next{0};
+  host_parts_checked<Host>(queue, workers, [&](int64_t worker) {
+    int64_t alike = 0, unlike = 0;
+    for (int64_t turn = next++; turn < blocks && unlike <= alike + 1; turn = next++) {
+      const int64_t block = turn * stride % blocks;
+      if (read(block, found[static_cast<size_t>(worker)])) {
+        reader[static_cast<size_t>(block)] = worker;
+        ++alike;
+      } else {
+        ++unlike;
+      }
+    }
   });
 
   Classes all;
-  std::vector<std::vector<int32_t>> renamed(static_cast<size_t>(parts));
-  for (size_t part = 0; part < found.size(); ++part)
-    for (const int64_t member : found[part].members) {
+  std::vector<std::vector<int32_t>> renamed(static_cast<size_t>(workers));
+  for (size_t worker = 0; worker < found.size(); ++worker) {
+    if (std::find(reader.begin(), reader.end(), static_cast<int64_t>(worker)) == reader.end()) continue;
+    for (const int64_t member : found[worker].members) {
       const uint64_t h = hash(member);
       int32_t id = all.find(h, member, same);
       if (id == no_class && static_cast<int64_t>(all.members.size()) < most) id = all.add(h, member);
-      renamed[part].push_back(id);
+      renamed[worker].push_back(id);
     }
-  host_parts<Host>(queue, parts, [&](int64_t part) {
-    const auto& names = renamed[static_cast<size_t>(part)];
-    for (int64_t i = part_begin(n, parts, part), end = part_begin(n, parts, part + 1); i < end; ++i)
-      if (int32_t& id = id_of(i); id != no_class) id = names[static_cast<size_t>(id)];
+  }
+  host_parts<Host>(queue, workers, [&](int64_t part) {
+    for (int64_t block = part; block < blocks; block += workers) {
+      const int64_t worker = reader[static_cast<size_t>(block)];
+      for (int64_t i = block * block_items; i < end_of(block); ++i) {
+        int32_t& id = id_of(i);
+        if (worker == unread)
+          id = no_class;
+        else if (id != no_class)
+          id = renamed[static_cast<size_t>(worker)][static_cast<size_t>(id)];
+      }
+    }
   });
   return std::move(all.members);
 }
@@ -177,7 +205,7 @@ class RowClasses {
       h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
       return h ^ h >> 29;
     };
-    classify(
+    const auto shapes = classify(
         queue, B.rows, most_shapes,
         [&](int64_t j) {
           uint64_t h = 1;
@@ -195,6 +223,10 @@ class RowClasses {
         },
         [&](int64_t j) -> int32_t& { return heads[j].shape; });
 
+    if (shapes.empty()) {  // no row of C is like another either, but by chance
+      std::fill_n(ids, left.rows(), no_class);
+      return;
+    }
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), B.rows / 4096));
     host_parts<Host>(queue, parts, [&](int64_t part) {
       for (int64_t j = part_begin(B.rows, parts, part), end = part_begin(B.rows, parts, part + 1); j < end; ++j)
@@ -249,34 +281,75 @@ class RowClasses {
       each_row(part, [&mine = counts[static_cast<size_t>(part)]](int32_t id) { ++mine[static_cast<size_t>(id)]; });
     });
     std::vector<int32_t> names(members.size(), no_class);
-    for (size_t c = 0; c < members.size(); ++c) {
-      int64_t rows = 0;
-      for (const auto& of_part : counts) rows += of_part[c];
-      if (rows >= fewest_rows && add(left.row(members[c]), B, lanes))
-        names[c] = static_cast<int32_t>(classes.size()) - 1;
+    const auto all = static_cast<int64_t>(members.size());
+    std::vector<RowClasses> made(static_cast<size_t>(std::clamp<int64_t>(all / 32, 1, queue.concurrency())));
+    const auto made_parts = static_cast<int64_t>(made.size());
+    host_parts_checked<Host>(queue, made_parts, [&](int64_t part) {
+      RowClasses& mine = made[static_cast<size_t>(part)];
+      Scratch scratch;
+      for (auto c = static_cast<size_t>(part_begin(all, made_parts, part)),
+                end = static_cast<size_t>(part_begin(all, made_parts, part + 1));
+           c < end; ++c) {
+        int64_t rows = 0;
+        for (const auto& of_part : counts) rows += of_part[c];
+        if (rows >= fewest_rows && mine.add(left.row(members[c]), B, lanes, scratch))
+          names[c] = static_cast<int32_t>(mine.classes.size()) - 1;
+      }
+    });
+    for (int64_t part = 0; part < made_parts; ++part) {
+      const auto before = static_cast<int32_t>(classes.size());
+      for (auto c = static_cast<size_t>(part_begin(all, made_parts, part)),
+                end = static_cast<size_t>(part_begin(all, made_parts, part + 1));
+           c < end; ++c)
+        if (names[c] != no_class) names[c] += before;
+      append(made[static_cast<size_t>(part)]);
     }
     host_parts<Host>(queue, parts,
                      [&](int64_t part) { each_row(part, [&](int32_t& id) { id = names[static_cast<size_t>(id)]; }); });
   }
 
-  template <class Row, class B>
-  bool add(const Row& row, const B& b, int lanes) {
-    const int64_t base = anchor(row, b);
+  void append(const RowClasses& more) {
+    for (Class c : more.classes) {
+      c.columns_at += std::ssize(columns);
+      c.lengths_at += std::ssize(lengths);
+      c.places_at += std::ssize(places);
+      c.steps_at += std::ssize(steps);
+      c.counts_at += std::ssize(step_counts);
+      classes.push_back(c);
+    }
+    const auto join = [](auto& all, const auto& of_more) { all.insert(all.end(), of_more.begin(), of_more.end()); };
+    join(columns, more.columns);
+    join(lengths, more.lengths);
+    join(places, more.places);
+    join(steps, more.steps);
+    join(step_counts, more.step_counts);
+  }
+
+  struct Scratch {
     std::vector<int64_t> products, sorted;
+    std::vector<uint16_t> each;
+    std::vector<std::vector<Step>> by_vector;
+  };
+
+  template <class Row, class B>
+  bool add(const Row& row, const B& b, int lanes, Scratch& scratch) {
+    const int64_t base = anchor(row, b);
+    auto& [products, sorted, each, by_vector] = scratch;
+    products.clear();
     bool ascending = true;
     for (int64_t k = 0; k < row.size(); ++k)
       for (int64_t begin = b.begin(row.column(k)), q = begin, end = b.end(row.column(k)); q < end; ++q) {
         products.push_back(b.column(q) - base);
         ascending &= q == begin || products[products.size() - 2] < products.back();
       }
-    sorted = products;
+    sorted.assign(products.begin(), products.end());
     std::sort(sorted.begin(), sorted.end());
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     if (static_cast<int64_t>(sorted.size()) > most_columns || row.size() > most_columns) return false;
     if (!sorted.empty() &&
         (sorted.front() < std::numeric_limits<int32_t>::min() || sorted.back() > std::numeric_limits<int32_t>::max()))
       return false;
-    std::vector<uint16_t> each(products.size());
+    each.resize(products.size());
     for (size_t p = 0; p < products.size(); ++p)
       each[p] = static_cast<uint16_t>(std::lower_bound(sorted.begin(), sorted.end(), products[p]) - sorted.begin());
 
@@ -297,7 +370,8 @@ class RowClasses {
       lengths.push_back(static_cast<int32_t>(b.end(row.column(k)) - b.begin(row.column(k))));
     if (row.size() > 0) made.longest = *std::max_element(lengths.begin() + made.lengths_at, lengths.end());
     made.run = common_run(made, row.size(), each);
-    made.stepped = lanes > 0 && ascending && row.size() <= most_left && add_steps(made, row.size(), each, lanes);
+    made.stepped =
+        lanes > 0 && ascending && row.size() <= most_left && add_steps(made, row.size(), each, lanes, by_vector);
     made.single = !made.stepped && std::all_of(lengths.begin() + made.lengths_at, lengths.end(),
                                                [](int32_t length) { return length == 1; });
     if (made.single) {
@@ -332,8 +406,10 @@ class RowClasses {
   }
 
   /// Steps in the order of C's vectors, of each in the order of the left row. False, and none, where places do better.
-  bool add_steps(Class& of, int64_t rows, const std::vector<uint16_t>& each, int lanes) {
-    std::vector<std::vector<Step>> by_vector(static_cast<size_t>((of.columns + lanes - 1) / lanes));
+  bool add_steps(Class& of, int64_t rows, const std::vector<uint16_t>& each, int lanes,
+                 std::vector<std::vector<Step>>& by_vector) {
+    by_vector.resize(static_cast<size_t>((of.columns + lanes - 1) / lanes));
+    for (auto& of_vector : by_vector) of_vector.clear();
     size_t at = 0, count = 0;
     for (int64_t k = 0; k < rows; ++k) {
       const auto length = static_cast<size_t>(lengths[static_cast<size_t>(of.lengths_at + k)]);

@@ -159,7 +159,8 @@ class KnownBlocks {
   /// Whether the row reaches the same rows as a row of this kind before it, as the unknowns of a point do.
   static bool reaches_as(const Known& known, uint16_t before, const typename Known::Row& row) {
     const auto& other = known.rows[before];
-    const I *const p = known.distances.data() + other.distances_at, *const q = known.distances.data() + row.distances_at;
+    const I *const p = known.distances.data() + other.distances_at, *const q =
+                                                                        known.distances.data() + row.distances_at;
     return row.n == other.n && std::equal(p, p + row.n - unit, q, [](I a, I b) { return a == b + 1; });
   }
 
