@@ -12,7 +12,6 @@
 #include <memory>
 #include <numeric>
 #include <type_traits>
-#include <unordered_map>
 #include <vector>
 
 #include "device/host_pages.hpp"
@@ -53,20 +52,36 @@ inline constexpr int32_t no_class = -1;
 struct Classes {
   std::vector<int64_t> members;  // one of each class
   std::vector<int32_t> after;    // the class that was met after it: grids and aggregates repeat themselves
-  std::unordered_multimap<uint64_t, int32_t> by_hash;
+  std::vector<uint64_t> hashes;
+  std::vector<int32_t> table = std::vector<int32_t>(256, no_class);  // by hash, at most half full
 
   template <class S>
   int32_t find(uint64_t h, int64_t item, const S& same) const {
-    const auto [from, to] = by_hash.equal_range(h);
-    for (auto at = from; at != to; ++at)
-      if (same(members[static_cast<size_t>(at->second)], item)) return at->second;
+    for (size_t slot = slot_of(h); table[slot] != no_class; slot = (slot + 1) % table.size()) {
+      const auto id = static_cast<size_t>(table[slot]);
+      if (hashes[id] == h && same(members[id], item)) return table[slot];
+    }
     return no_class;
   }
   int32_t add(uint64_t h, int64_t item) {
+    const auto id = static_cast<int32_t>(members.size());
     members.push_back(item);
-    after.push_back(static_cast<int32_t>(members.size()) - 1);
-    by_hash.emplace(h, static_cast<int32_t>(members.size()) - 1);
-    return static_cast<int32_t>(members.size()) - 1;
+    after.push_back(id);
+    hashes.push_back(h);
+    if (2 * members.size() > table.size()) {
+      table.assign(2 * table.size(), no_class);
+      for (int32_t other = 0; other < id; ++other) place(other);
+    }
+    place(id);
+    return id;
+  }
+
+ private:
+  size_t slot_of(uint64_t h) const { return (h ^ h >> 32) % table.size(); }
+  void place(int32_t id) {
+    size_t slot = slot_of(hashes[static_cast<size_t>(id)]);
+    while (table[slot] != no_class) slot = (slot + 1) % table.size();
+    table[slot] = id;
   }
 };
 
@@ -281,28 +296,23 @@ class RowClasses {
       each_row(part, [&mine = counts[static_cast<size_t>(part)]](int32_t id) { ++mine[static_cast<size_t>(id)]; });
     });
     std::vector<int32_t> names(members.size(), no_class);
-    const auto all = static_cast<int64_t>(members.size());
-    std::vector<RowClasses> made(static_cast<size_t>(std::clamp<int64_t>(all / 32, 1, queue.concurrency())));
-    const auto made_parts = static_cast<int64_t>(made.size());
-    host_parts_checked<Host>(queue, made_parts, [&](int64_t part) {
-      RowClasses& mine = made[static_cast<size_t>(part)];
+    constexpr size_t block = 32;
+    std::vector<RowClasses> made((members.size() + block - 1) / block);
+    deal(queue, std::ssize(made), [&](int64_t, int64_t b) {
+      RowClasses& mine = made[static_cast<size_t>(b)];
       Scratch scratch;
-      for (auto c = static_cast<size_t>(part_begin(all, made_parts, part)),
-                end = static_cast<size_t>(part_begin(all, made_parts, part + 1));
-           c < end; ++c) {
+      for (size_t c = static_cast<size_t>(b) * block, end = std::min(c + block, members.size()); c < end; ++c) {
         int64_t rows = 0;
         for (const auto& of_part : counts) rows += of_part[c];
         if (rows >= fewest_rows && mine.add(left.row(members[c]), B, lanes, scratch))
           names[c] = static_cast<int32_t>(mine.classes.size()) - 1;
       }
     });
-    for (int64_t part = 0; part < made_parts; ++part) {
+    for (size_t b = 0; b < made.size(); ++b) {
       const auto before = static_cast<int32_t>(classes.size());
-      for (auto c = static_cast<size_t>(part_begin(all, made_parts, part)),
-                end = static_cast<size_t>(part_begin(all, made_parts, part + 1));
-           c < end; ++c)
+      for (size_t c = b * block, end = std::min(c + block, members.size()); c < end; ++c)
         if (names[c] != no_class) names[c] += before;
-      append(made[static_cast<size_t>(part)]);
+      append(made[b]);
     }
     host_parts<Host>(queue, parts,
                      [&](int64_t part) { each_row(part, [&](int32_t& id) { id = names[static_cast<size_t>(id)]; }); });
