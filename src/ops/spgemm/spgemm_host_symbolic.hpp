@@ -426,13 +426,17 @@ class HostSymbolic {
         noted(static_cast<size_t>(chunks), 0);
     deal(queue_, chunks, [&](int64_t, int64_t chunk) {
       const auto at = static_cast<size_t>(chunk);
+      int64_t longest_placed = 0, longest_noted = 0, products = 0;
       for (int64_t i = plan_.chunks[at]; i < plan_.chunks[at + 1]; ++i) {
         const auto columns = static_cast<int64_t>(offsets[i + 1] - offsets[i]);
-        if (kinds_[i] == row_placed) placed[at] = std::max(placed[at], columns);
+        if (kinds_[i] == row_placed) longest_placed = std::max(longest_placed, columns);
         if (!notes || !is_noted(kinds_[i], columns)) continue;
-        noted[at] = std::max(noted[at], columns);
-        starts[at + 1] += products_of_free(i);
+        longest_noted = std::max(longest_noted, columns);
+        products += products_of_free(i);
       }
+      placed[at] = longest_placed;
+      noted[at] = longest_noted;
+      starts[at + 1] = products;
     });
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
     notes = notes && starts.back() > 0 && 2 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
