@@ -17,12 +17,14 @@ struct HostWorkspace {
 /// Room for each column's place in a row of C.
 inline size_t place_list_bytes(int64_t cols) { return static_cast<size_t>(cols) * sizeof(uint16_t); }
 
-/// entries: of C, of which no more than a sixteenth in bytes goes to lists of places.
+/// entries: of C. Of the bytes of those in rows that a hash would make, no more than a sixteenth goes to lists of
+/// places.
 template <class E, class I>
 HostWorkspace host_workspace(const HostPlan& plan, int64_t cols, int64_t entries, int64_t workers, int64_t bound) {
   size_t bytes = 0;
-  const size_t of_c = static_cast<size_t>(entries) * (sizeof(E) + sizeof(I));
-  if (plan.choice == HostChoice::binned && !plan.masked && plan.rows_of[-row_hash - 1] > 0 &&
+  const int64_t of_hash = std::min(entries, plan.rows_of[-row_hash - 1] * plan.longest_hash);
+  const size_t of_c = static_cast<size_t>(of_hash) * (sizeof(E) + sizeof(I));
+  if (plan.choice == HostChoice::binned && !plan.masked && of_hash > 0 &&
       place_list_bytes(cols) * static_cast<size_t>(workers) <= of_c / 16)
     bytes = place_list_bytes(cols);
   if (plan.rows_of[-row_dense - 1] > 0) bytes = static_cast<size_t>(cols) * sizeof(E);
