@@ -15,6 +15,14 @@ Matrix multiplied(kkc_context_t* ctx, kkc_matrix_t* A, kkc_matrix_t* B, kkc_inde
   return C;
 }
 
+Matrix transposed(kkc_context_t* ctx, kkc_matrix_t* A, kkc_index_pair_t index) {
+  const auto plan = make<Plan>("kkc_transpose_plan", kkc_transpose_plan, ctx, KKC_OP_TRANSPOSE, A, index, nullptr);
+  Matrix C = make<Matrix>("kkc_plan_create_output", kkc_plan_create_output, plan.get());
+  check(kkc_transpose_execute(plan.get(), A, C.get()), "kkc_transpose_execute");
+  check(kkc_context_synchronize(ctx), "kkc_context_synchronize");
+  return C;
+}
+
 void run_case(Session& session, const Case& c, const std::string& op, kkc_context_t* loader, const Matrix& loaded) {
   Bench& bench = session.bench(c.device, c.threads);
   Matrix host_p, host_ap;
@@ -55,8 +63,24 @@ void run_case(Session& session, const Case& c, const std::string& op, kkc_contex
   product.execute = [&](kkc_plan_t* plan, kkc_matrix_t* C) {
     check(kkc_spgemm_execute(plan, one.data(), A, B, zero.data(), C), "kkc_spgemm_execute");
   };
+  Matrix explicit_a, explicit_b;
   product.entrants = [&](Peer& peer) {
-    return peer.spgemm({c.device, 0, bench.stream, c.threads, c.scalar, c.index, operand(A), operand(B), op_a, op_b});
+    SpgemmProblem problem{c.device, 0, bench.stream, c.threads, c.scalar, c.index, operand(A), operand(B), op_a, op_b};
+    try {
+      return peer.spgemm(problem);
+    } catch (const NotTaken&) {
+      if (!ta && !tb) throw;
+    }
+    // A peer that transposes nothing is given the transpose, and the time to make it.
+    if (ta && !explicit_a) explicit_a = transposed(bench.ctx.get(), A, c.index);
+    if (tb && !explicit_b) explicit_b = transposed(bench.ctx.get(), B, c.index);
+    if (ta) problem.A = operand(explicit_a.get());
+    if (tb) problem.B = operand(explicit_b.get());
+    problem.op_a = problem.op_b = KKC_OP_NONE;
+    auto entrants = peer.spgemm(problem);
+    for (auto& entrant : entrants)
+      entrant.name += entrant.name.empty() ? "(given the transpose)" : " (given the transpose)";
+    return entrants;
   };
   run_product(session, bench, product);
 }
