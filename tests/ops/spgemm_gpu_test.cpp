@@ -220,13 +220,14 @@ TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm
     const auto left = [&](int64_t entries) {
       std::vector<std::vector<int64_t>> of(rows);
       for (auto& row : of) row = different(random, entries, inner);
+      of[1400].clear();
+      of[1401] = different(random, 2 * entries, inner);
       return from_rows(inner, of);
     };
-    // Rows of at most 1024, at most 2048 and more products. A row is empty, one names a row of B twice.
+    // Rows of at most 1024, at most 2048 and more products. A row is empty, one is long, one names a row of B twice.
     for (const auto& [of_a, of_b] : {std::pair<int64_t, int64_t>{16, 20}, {20, 40}, {40, 40}}) {
       auto A = left(of_a);
       const auto B = anywhere(random, inner, cols, of_b);
-      A.offsets[1401] = A.offsets[1400];
       A.indices[static_cast<size_t>(7 * of_a)] = A.indices[static_cast<size_t>(7 * of_a + 1)];
       INFO(of_a << " entries in a row of A, " << of_b << " in one of B");
       const bool fits = 2 * of_a * of_b <= 2048;
