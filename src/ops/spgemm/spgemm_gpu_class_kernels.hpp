@@ -12,6 +12,10 @@ namespace kkc::spgemm::gpu_parts {
 inline constexpr int class_places_log2 = 14;
 inline constexpr int class_places = 1 << class_places_log2;
 inline constexpr int most_classes = 4096;
+/// Looks for a key: among so few classes more mean that rows of all threads fill the table, as unlike rows do at once.
+inline constexpr int most_class_probes = 256;
+/// Rows of more entries make rows of C that are too long for classes, and would be one subgroup's work.
+inline constexpr int32_t longest_classed = 2048;
 
 /// A place of the table for each class; zero at first.
 struct ClassTable {
@@ -24,7 +28,7 @@ struct ClassTable {
 
   __device__ int32_t place_of(unsigned long long key, int32_t row) const {
     auto place = static_cast<uint32_t>(key) & (class_places - 1);
-    for (int probe = 0; probe < class_places; ++probe, place = (place + 1) & (class_places - 1)) {
+    for (int probe = 0; probe < most_class_probes; ++probe, place = (place + 1) & (class_places - 1)) {
       unsigned long long there = *static_cast<volatile unsigned long long*>(keys + place);
       if (there == 0) {
         there = atomicCAS(keys + place, 0ull, key);
@@ -72,6 +76,7 @@ struct RightSignature {
     int64_t begin;
     int32_t length, base;
   };
+  __device__ int64_t length(int64_t i) const { return B.end(i) - B.begin(i); }
   __device__ Row row(int64_t i, int, int) const {
     const int64_t begin = B.begin(i);
     const auto length = static_cast<int32_t>(B.end(i) - begin);
@@ -94,6 +99,7 @@ struct LeftSignature {
     LeftRow left;
     int32_t length, base;
   };
+  __device__ int64_t length(int64_t i) const { return A.row(i).length; }
   __device__ Row row(int64_t i, int lane, int lanes) const {
     const LeftRow left = A.row(i);
     int32_t base = 0x7fffffff;
@@ -135,6 +141,10 @@ struct ClassifyRows {
          first += static_cast<int64_t>(gridDim.x) * groups) {
       if (gpu::ballot32(table.has_failed()) != 0) return;
       const int64_t i = first + group < rows ? first + group : rows - 1;
+      if (gpu::ballot32(signature.length(i) > longest_classed) != 0) {
+        *table.failed = 1;
+        return;
+      }
       const auto row = signature.row(i, lane, lanes);
       unsigned long long sum = 0;
       for (int32_t k = lane; k < row.length; k += lanes) {

@@ -257,11 +257,12 @@ class Symbolic {
     const int64_t slot_bytes = 2 * found_.products;
     bool hashes = true;
     for (int b = 0; b < tables_.limits.count; ++b)
-      hashes = hashes && (bins[static_cast<size_t>(b)].count == 0 || (!takes_bitmap(b) && tables_.slots[b]));
+      hashes = hashes && (bins[static_cast<size_t>(b)].count == 0 || (b < 6 && tables_.slots[b]));
     const bool keeps_slots = hashes && of_counts.largest <= most_slots &&
-                             slot_bytes <= static_cast<int64_t>(of_counts.total * p_.element) / 2 &&
+                             slot_bytes <= static_cast<int64_t>(of_counts.total * (p_.element + sizeof(I))) &&
                              (p_.most_slot_bytes < 0 || slot_bytes <= p_.most_slot_bytes);
     if (keeps_slots) {
+      fills_tables_ = true;
       found_.slots = p_.template array<uint16_t>(found_.products);
       found_.begins = std::move(product_begins_);
       target.slots = found_.slots.template as<uint16_t>();
@@ -392,9 +393,9 @@ class Symbolic {
     subgroup_rows<Fill>(part(1), count(1), target, 3, tables_.log2[1]);
   }
   int64_t bitmap_words() const { return (p_.cols + 31) / 32; }
-  /// Rows of very many blocks, and of many where the bitmap is as small as the table.
+  /// Rows of very many products, and of many where the bitmap is as small as the table.
   bool takes_bitmap(int bin) const {
-    return bin == 6 || (bin >= 4 && bitmap_words() <= int64_t{4} << tables_.log2[bin]);
+    return bin == 6 || (bin >= 4 && !fills_tables_ && bitmap_words() <= int64_t{4} << tables_.log2[bin]);
   }
 
   template <bool Fill>
@@ -487,6 +488,7 @@ class Symbolic {
   const Tables& tables_;
   Found found_;
   bool tried_classes_ = false;
+  bool fills_tables_ = false;  // bitmaps know no slots
   Buffer state_, class_rows_, class_bases_, base_of_, counts_, product_begins_;
 };
 
