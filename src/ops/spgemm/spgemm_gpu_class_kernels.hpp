@@ -12,7 +12,8 @@ namespace kkc::spgemm::gpu_parts {
 inline constexpr int class_places_log2 = 14;
 inline constexpr int class_places = 1 << class_places_log2;
 inline constexpr int most_classes = 4096;
-/// Looks for a key: among so few classes more mean that rows of all threads fill the table, as unlike rows do at once.
+/// Places at which a key is looked for. So few classes need fewer; unlike rows fill the table before the first of them
+/// sees that there are too many.
 inline constexpr int most_class_probes = 256;
 /// Rows of more entries make rows of C that are too long for classes, and would be one subgroup's work.
 inline constexpr int32_t longest_classed = 2048;

@@ -195,7 +195,8 @@ class RowGroups {
     group.places_at = places.size();
     list_steps(rows, n, group.places);
     for (size_t r = 0; unit && r < rows.size(); ++r)
-      places[group.places_at + rows[r].place(0)].own |= static_cast<uint8_t>(1u << r);
+      if (const size_t own = rows[r].place(0); own < group.places)
+        places[group.places_at + own].own |= static_cast<uint8_t>(1u << r);
     for (int64_t k = 0; k < n; ++k) {
       unsigned lanes = 0;
       for (size_t r = 0; r < rows.size(); ++r)

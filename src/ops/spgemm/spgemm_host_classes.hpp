@@ -145,8 +145,8 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
     deal(queue, sampled, [&](int64_t, int64_t sample) {
       const int64_t block = part_begin(blocks, sampled, sample);
       Classes met;
-      const int64_t end = std::min(end_of(block), block * block_items + looked_at + 1);
-      if (read(block, end, met)) any = true;
+      read(block, std::min(end_of(block), block * block_items + looked_at), met);
+      if (8 * std::ssize(met.members) <= 7 * looked_at) any = true;
     });
     if (!any) return none();
   }
