@@ -1,6 +1,6 @@
 // First use of large new arrays by many threads. The system clears a page when it is first written. Threads that write
 // neighbouring parts of one huge page at the same time each clear one, and all but one are thrown away: on 16 threads
-// that took several times as long as the clearing itself.
+// more than half of all clearing was in vain.
 #pragma once
 
 #include <algorithm>

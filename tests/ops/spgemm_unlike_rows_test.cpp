@@ -2,6 +2,10 @@
 // longer.
 #include "support/catch.hpp"
 
+#include <map>
+#include <string>
+#include <utility>
+
 #include "support/aggregates_case.hpp"
 #include "support/plan_info.hpp"
 
@@ -39,6 +43,7 @@ HostCsr<double> grid_and_others(Random& random, bool grid_first, int64_t longest
 }  // namespace
 
 TEST_CASE("spgemm: a grid beside rows that are like no other, and one of many products", "[spgemm]") {
+  std::map<std::pair<bool, int64_t>, std::pair<double, double>> classes;  // by case: rows and classes, of any threads
   for (const auto& [device, options] : hosts<double>()) {
     const Context ctx(device, options);
     Random random(seed());
@@ -55,8 +60,12 @@ TEST_CASE("spgemm: a grid beside rows that are like no other, and one of many pr
         const DeviceCsr<double> a(ctx, A, c.pair, c.base_a);
         Plan plan;
         ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, a, nullptr, c.pair_c, Options(c.options()), plan.out()));
-        const auto alike = number_in(info_of_plan(plan), "rows_in_classes");
+        const std::string info = info_of_plan(plan);
+        const auto alike = number_in(info, "rows_in_classes"), found = number_in(info, "row_classes");
         REQUIRE(alike);
+        REQUIRE(found);
+        const std::pair rows_and_classes(*alike, *found);
+        CHECK(classes.try_emplace({grid_first, longest}, rows_and_classes).first->second == rows_and_classes);
         CHECK(*alike >= 0.8 * grid);
         CHECK(*alike <= grid + 4096);
       }

@@ -182,9 +182,9 @@ class HostSymbolic {
           ++worker.rows_in_classes;
           continue;
         }
-        const int64_t all = unsorted_ || stamps_ ? products_of_free(i) : 0;
-        const bool stamped = stamps_ && all <= StampedColumns::most_products;
-        const int64_t met = unsorted_ || stamped ? all : row_columns_.collect(i, worker);
+        const int64_t in_row = unsorted_ || stamps_ ? products_of_free(i) : 0;
+        const bool stamped = stamps_ && in_row <= StampedColumns::most_products;
+        const int64_t met = unsorted_ || stamped ? in_row : row_columns_.collect(i, worker);
         const int64_t columns = unsorted_ ? row_columns_.count_met(i, met, worker)
                                 : stamped ? row_columns_.keep_stamped(i, worker, *kept)
                                 : kept    ? row_columns_.keep_columns(worker, *kept)
