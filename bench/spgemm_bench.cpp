@@ -66,12 +66,14 @@ void run_case(Session& session, const Case& c, const std::string& op, kkc_contex
   Matrix explicit_a, explicit_b;
   product.entrants = [&](Peer& peer) {
     SpgemmProblem problem{c.device, 0, bench.stream, c.threads, c.scalar, c.index, operand(A), operand(B), op_a, op_b};
+    std::vector<SpgemmEntrant> all;
     try {
-      return peer.spgemm(problem);
+      all = peer.spgemm(problem);
     } catch (const NotTaken&) {
       if (!ta && !tb) throw;
     }
-    // A peer that transposes nothing is given the transpose, and the time to make it.
+    if (!all.empty() && !all.front().converts) return all;
+    // A peer that does not transpose is given the transpose, and the time to make it.
     if (ta && !explicit_a) explicit_a = transposed(bench.ctx.get(), A, c.index);
     if (tb && !explicit_b) explicit_b = transposed(bench.ctx.get(), B, c.index);
     if (ta) problem.A = operand(explicit_a.get());
@@ -80,7 +82,8 @@ void run_case(Session& session, const Case& c, const std::string& op, kkc_contex
     auto entrants = peer.spgemm(problem);
     for (auto& entrant : entrants)
       entrant.name += entrant.name.empty() ? "(given the transpose)" : " (given the transpose)";
-    return entrants;
+    all.insert(all.end(), entrants.begin(), entrants.end());
+    return all;
   };
   run_product(session, bench, product);
 }

@@ -30,7 +30,12 @@ inline void must(cudaError_t status, const char* call) {
 class Spgemm {
  public:
   Spgemm(const SpgemmProblem& p, cusparseSpGEMMAlg_t algorithm, bool reuse)
-      : p_(p), algorithm_(algorithm), reuse_(reuse), stream_(static_cast<cudaStream_t>(p.stream)) {
+      : p_(p),
+        a_{p.A, p.op_a != KKC_OP_NONE},
+        b_{p.B, p.op_b != KKC_OP_NONE},
+        algorithm_(algorithm),
+        reuse_(reuse),
+        stream_(static_cast<cudaStream_t>(p.stream)) {
     cudaMemPool_t pool = nullptr;
     must(cudaDeviceGetDefaultMemPool(&pool, p.device_id), "cudaDeviceGetDefaultMemPool");
     uint64_t all = ~uint64_t{0};
@@ -54,26 +59,71 @@ class Spgemm {
 
   void whole() {
     drop();
+    const SparseOperand A = as_multiplied(a_), B = as_multiplied(b_);
     must(cusparseSpGEMM_createDescr(&descriptor_), "cusparseSpGEMM_createDescr");
-    create(A_, p_.A.rows, p_.A.cols, p_.A.nnz, p_.A.offsets, p_.A.indices, p_.A.values, p_.A.index, p_.A.base);
-    create(B_, p_.B.rows, p_.B.cols, p_.B.nnz, p_.B.offsets, p_.B.indices, p_.B.values, p_.B.index, p_.B.base);
-    create(C_, p_.A.rows, p_.B.cols, 0, nullptr, nullptr, nullptr, p_.A.index, 0);
-    offsets_ = allocate(static_cast<size_t>(p_.A.rows + 1) * (p_.A.index == KKC_INDEX_32_32 ? 4 : 8), false);
+    create(A_, A.rows, A.cols, A.nnz, A.offsets, A.indices, A.values, A.index, A.base);
+    create(B_, B.rows, B.cols, B.nnz, B.offsets, B.indices, B.values, B.index, B.base);
+    create(C_, A.rows, B.cols, 0, nullptr, nullptr, nullptr, A.index, 0);
+    rows_ = A.rows;
+    cols_ = B.cols;
+    offsets_ = allocate(static_cast<size_t>(A.rows + 1) * (A.index == KKC_INDEX_32_32 ? 4 : 8), false);
     if (reuse_)
       plan_reuse();
     else
       one_shot();
   }
   void numeric() {
-    must(cusparseSpGEMMreuse_compute(handle_, plain, plain, one_, A_, B_, zero_, C_, type(), algorithm_, descriptor_),
-         "cusparseSpGEMMreuse_compute");
+    for (Operand* operand : {&a_, &b_})
+      if (operand->transposed) convert(*operand);
+    multiply();
   }
-  SparseOperand result() const { return {p_.A.rows, p_.B.cols, nnz_, p_.A.index, 0, offsets_, indices_, values_}; }
+  SparseOperand result() const { return {rows_, cols_, nnz_, p_.A.index, 0, offsets_, indices_, values_}; }
   size_t workspace_bytes() const { return most_; }
 
  private:
   static constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
+  /// A stored matrix, and its transpose once it is there.
+  struct Operand {
+    SparseOperand stored;
+    bool transposed;
+    void *offsets = nullptr, *indices = nullptr, *values = nullptr, *buffer = nullptr;
+  };
+
+  SparseOperand as_multiplied(Operand& operand) {
+    const SparseOperand& A = operand.stored;
+    if (!operand.transposed) return A;
+    const auto nnz = static_cast<size_t>(A.nnz);
+    operand.offsets = allocate(static_cast<size_t>(A.cols + 1) * 4);
+    operand.indices = allocate(nnz * 4);
+    operand.values = allocate(nnz * element());
+    size_t bytes = 0;
+    must(cusparseCsr2cscEx2_bufferSize(handle_, static_cast<int>(A.rows), static_cast<int>(A.cols),
+                                       static_cast<int>(A.nnz), A.values, static_cast<const int*>(A.offsets),
+                                       static_cast<const int*>(A.indices), operand.values,
+                                       static_cast<int*>(operand.offsets), static_cast<int*>(operand.indices), type(),
+                                       CUSPARSE_ACTION_NUMERIC, base(A), CUSPARSE_CSR2CSC_ALG_DEFAULT, &bytes),
+         "cusparseCsr2cscEx2_bufferSize");
+    operand.buffer = allocate(bytes);
+    convert(operand);
+    return {A.cols, A.rows, A.nnz, A.index, A.base, operand.offsets, operand.indices, operand.values};
+  }
+  /// cuSPARSE's way to the values of a transpose, too.
+  void convert(const Operand& operand) const {
+    const SparseOperand& A = operand.stored;
+    must(cusparseCsr2cscEx2(handle_, static_cast<int>(A.rows), static_cast<int>(A.cols), static_cast<int>(A.nnz),
+                            A.values, static_cast<const int*>(A.offsets), static_cast<const int*>(A.indices),
+                            operand.values, static_cast<int*>(operand.offsets), static_cast<int*>(operand.indices),
+                            type(), CUSPARSE_ACTION_NUMERIC, base(A), CUSPARSE_CSR2CSC_ALG_DEFAULT, operand.buffer),
+         "cusparseCsr2cscEx2");
+  }
+  static cusparseIndexBase_t base(const SparseOperand& A) {
+    return A.base == 0 ? CUSPARSE_INDEX_BASE_ZERO : CUSPARSE_INDEX_BASE_ONE;
+  }
+  void multiply() {
+    must(cusparseSpGEMMreuse_compute(handle_, plain, plain, one_, A_, B_, zero_, C_, type(), algorithm_, descriptor_),
+         "cusparseSpGEMMreuse_compute");
+  }
   struct Block {
     void* data;
     size_t bytes;
@@ -164,7 +214,7 @@ class Spgemm {
     must(cusparseSpGEMMreuse_copy(handle_, plain, plain, A_, B_, C_, algorithm_, descriptor_, &bytes[4], fifth),
          "cusparseSpGEMMreuse_copy");
     release(third);
-    numeric();
+    multiply();
   }
 
   void one_shot() {
@@ -202,6 +252,8 @@ class Spgemm {
   }
 
   SpgemmProblem p_;
+  Operand a_, b_;
+  int64_t rows_ = 0, cols_ = 0;  // of C
   cusparseSpGEMMAlg_t algorithm_;
   bool reuse_;
   cudaStream_t stream_;
@@ -217,7 +269,8 @@ class Spgemm {
 
 /// The contenders share one place, so that only the one that ran last holds memory.
 inline std::vector<SpgemmEntrant> spgemm_entrants(const SpgemmProblem& p) {
-  if (p.op_a != KKC_OP_NONE || p.op_b != KKC_OP_NONE) throw NotTaken("multiplies without transposing only");
+  const bool converts = p.op_a != KKC_OP_NONE || p.op_b != KKC_OP_NONE;
+  if (converts && p.A.index != KKC_INDEX_32_32) throw NotTaken("csr2csc takes 32-bit indices only");
   if (p.A.index == KKC_INDEX_32_64) throw NotTaken("takes no 64-bit offsets with 32-bit columns");
   struct Place {
     std::string name;
@@ -226,7 +279,8 @@ inline std::vector<SpgemmEntrant> spgemm_entrants(const SpgemmProblem& p) {
   const auto place = std::make_shared<Place>();
   const auto entrant = [&](const std::string& name, cusparseSpGEMMAlg_t algorithm, bool reuse) {
     SpgemmEntrant e;
-    e.name = name;
+    e.name = converts ? name + " (with csr2csc)" : name;
+    e.converts = converts;
     e.whole = [place, p, name, algorithm, reuse] {
       if (!place->product || place->name != name) {
         place->product.reset();

@@ -148,6 +148,7 @@ struct SpgemmEntrant {
   std::function<void()> numeric;            // after whole: C's values again, for new values of A and B; null: it cannot
   std::function<SparseOperand()> result;    // after whole: C; rows in any order
   std::function<size_t()> workspace_bytes;  // after whole: the most beside A, B and C; null: unknown
+  bool converts = false;                    // it cannot transpose but by a conversion, which is timed with it
 };
 
 /// C = alpha op(A) + beta op(B) for matrices with sorted rows and base 0; op_A and op_B are N or T.

@@ -75,6 +75,16 @@ __device__ inline uint32_t ballot32(bool condition) {
 #endif
 }
 
+/// The bits of all 32 neighbours.
+__device__ inline uint32_t or32(uint32_t bits) {
+#if defined(__HIP__)
+  for (int mask = 16; mask > 0; mask >>= 1) bits |= shuffle_xor(bits, mask, 32);
+  return bits;
+#else
+  return __reduce_or_sync(0xffffffffu, bits);
+#endif
+}
+
 /// Orders shared memory among the 32 neighbours.
 __device__ inline void sync32() {
 #if defined(__HIP__)

@@ -111,6 +111,36 @@ bool keeps_slots(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<
   return says("keeps_slots", ctx, c, A, B);
 }
 
+/// Rows of A each of whose products, so many, meet in so many columns, and rows without such company. B's rows are of
+/// every length, none included.
+std::pair<HostCsr<double>, HostCsr<double>> crowded_rows(Random& random) {
+  std::vector<std::vector<int64_t>> of_a, of_b;
+  int64_t first = 0;
+  const auto add = [&](std::vector<int64_t> row) {
+    for (int64_t& column : row) column += first;
+    of_a.back().push_back(static_cast<int64_t>(of_b.size()));
+    of_b.push_back(std::move(row));
+  };
+  for (const int64_t columns : {1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200})
+    for (const int64_t products : {24, 25, 96, 97, 384, 385, 1023, 1024, 1025, 1536, 1537}) {
+      if (products < columns) continue;
+      of_a.emplace_back();
+      add(every(1, columns));
+      for (int64_t left = products - columns; left > 0;) {
+        const int64_t length = std::min(left, random_int(random, 0, std::min<int64_t>(columns, 40)));
+        add(different(random, length, columns));
+        left -= length;
+      }
+      first += random_int(random, 0, 1) == 0 ? columns : 5000;
+    }
+  for (int i = 0; i < 100; ++i) {
+    of_a.emplace_back();
+    add(every(3, 150));
+    first += 450;
+  }
+  return {from_rows(static_cast<int64_t>(of_b.size()), of_a), from_rows(first + 200, of_b)};
+}
+
 /// Rows of `entries` columns anywhere, some of them twice and in any order.
 HostCsr<double> anywhere(Random& random, int64_t rows, int64_t cols, int64_t entries) {
   std::vector<std::vector<int64_t>> of(static_cast<size_t>(rows));
@@ -152,6 +182,34 @@ TEST_CASE("spgemm: rows on both sides of every bin's limit", "[spgemm][gpu]") {
           run(ctx, c, A, B, masked ? &mask : nullptr, random);
         }
     }
+  }
+}
+
+TEST_CASE("spgemm: many products that meet in few columns", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    const auto operands = crowded_rows(random);
+    const auto &A = operands.first, &B = operands.second;
+    auto unsorted = B;
+    for (size_t i = 0; i < static_cast<size_t>(B.rows); i += 3)
+      std::reverse(unsorted.indices.begin() + unsorted.offsets[i], unsorted.indices.begin() + unsorted.offsets[i + 1]);
+    for (const bool sorted : {true, false})
+      for (const int64_t max_workspace : {-1, 0}) {
+        SpgemmCase<double> c;
+        c.implementation = "gpu_hash";
+        c.beta = 2;
+        c.sorted = sorted;
+        c.max_workspace = max_workspace;
+        c.pair = c.pair_c =
+            sorted || !supported(device, "spgemm", KKC_INDEX_64_64, KKC_TYPE_F64) ? KKC_INDEX_32_32 : KKC_INDEX_64_64;
+        INFO(c.text());
+        REQUIRE(keeps_slots(ctx, c, A, B) == (max_workspace < 0));
+        run(ctx, c, A, B, nullptr, random);
+        run(ctx, c, A, unsorted, nullptr, random);
+      }
   }
 }
 
@@ -279,6 +337,21 @@ TEST_CASE("spgemm: few kinds of rows", "[spgemm][gpu]") {
     run(ctx, c, cross, aggregates(150, 130), nullptr, random);
     run(ctx, c, once_different, cross, nullptr, random);
     run(ctx, c, cross, once_different, nullptr, random);
+    std::vector<std::vector<int64_t>> of(20000);  // of 900 kinds
+    for (int64_t i = 0; i < 20000; ++i) of[static_cast<size_t>(i)] = {i, i + 1 + i % 900};
+    const auto kinds = from_rows(22000, of);
+    of.resize(22000, {0});
+    const auto tall = from_rows(22000, of);
+    const auto classes = [&](const HostCsr<double>& A, const HostCsr<double>& B) {
+      const DeviceCsr<double> a(ctx, A, c.pair, 0), b(ctx, B, c.pair, 0);
+      Plan plan;
+      ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, nullptr, c.pair_c, Options(c.options()), plan.out()));
+      const char* info = nullptr;
+      ok(kkc_plan_info(plan, &info));
+      return std::stoll(std::string(info).substr(std::string(info).find("\"row_classes\":") + 14));
+    };
+    REQUIRE(classes(kinds, tall) >= 900);
+    run(ctx, c, kinds, tall, nullptr, random);
   }
 }
 

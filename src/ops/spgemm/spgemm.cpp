@@ -45,13 +45,14 @@ void check_mask(Queue& queue, const Matrix& mask, const CsrRef& a, int64_t rows,
 
 bool conjugates_values(Op op, Scalar scalar) { return conjugates(op) && is_complex_scalar(scalar); }
 
-/// The operand's pattern, with what its values will need.
-CsrRef as_multiplied(Queue& queue, const Context& context, const CsrRef& A, Operand& operand) {
+/// The operand's pattern, with what its values will need; rows: A's.
+CsrRef as_multiplied(Queue& queue, const Context& context, const CsrRef& A, const RowStats& rows, Operand& operand) {
+  const bool single = rows.shortest == 1 && rows.longest == 1;
   operand.gathers = transposes(operand.op) || conjugates_values(operand.op, A.scalar);
   if (operand.gathers)
     queue.run([&] {
       only_implementation<entry_map::Implementation>(queue, "entry_map").prepare_gather(queue, A.scalar, A.pair);
-      if (transposes(operand.op)) operand.transpose = transpose::transposed_pattern(queue, context.memory(), A);
+      if (transposes(operand.op)) operand.transpose = transpose::transposed_pattern(queue, context.memory(), A, single);
     });
   if (!transposes(operand.op)) return without_values(A);
   const EntryMap& map = operand.transpose;
@@ -184,7 +185,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   desc.rows_a = row_stats_of(*context, A, "A");
   desc.rows_b = &A == &B ? desc.rows_a : right_row_stats(*context, B, parsed.measure);
   const auto multiply_A = [&] {
-    desc.A = as_multiplied(queue, *context, A.ref(), state->A);
+    desc.A = as_multiplied(queue, *context, A.ref(), desc.rows_a, state->A);
     desc.stored_A = {};
     if (transposes(op_a)) desc.rows_a = known_row_stats(queue, desc.A);
   };
@@ -203,7 +204,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
     desc.B = desc.A;
     desc.rows_b = desc.rows_a;
   } else {
-    desc.B = as_multiplied(queue, *context, B.ref(), state->B);
+    desc.B = as_multiplied(queue, *context, B.ref(), desc.rows_b, state->B);
     if (transposes(op_b)) desc.rows_b = known_row_stats(queue, desc.B);
   }
   if (mask != nullptr) {

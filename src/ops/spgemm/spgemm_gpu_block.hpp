@@ -53,6 +53,13 @@ struct HashedKeys {
   int32_t* keys;
   uint32_t mask;  // places - 1, a power of two
 
+  __device__ void clear(int thread, int threads) const {
+    struct alignas(16) Four {
+      int32_t e[4];
+    };
+    for (uint32_t i = static_cast<uint32_t>(thread); i <= mask / 4; i += static_cast<uint32_t>(threads))
+      reinterpret_cast<Four*>(keys)[i] = {{empty, empty, empty, empty}};
+  }
   __device__ uint32_t first_place(int32_t key) const {
     const uint32_t product = static_cast<uint32_t>(key) * 0x9e3779b1u;
     return (product ^ (product >> 15)) & mask;

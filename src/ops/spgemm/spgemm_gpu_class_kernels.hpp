@@ -12,9 +12,8 @@ namespace kkc::spgemm::gpu_parts {
 inline constexpr int class_places_log2 = 14;
 inline constexpr int class_places = 1 << class_places_log2;
 inline constexpr int most_classes = 4096;
-/// Places at which a key is looked for. So few classes need fewer; unlike rows fill the table before the first of them
-/// sees that there are too many.
-inline constexpr int most_class_probes = 256;
+/// Places at which a key is looked for: so few classes need no more of a table a quarter full.
+inline constexpr int most_class_probes = 64;
 /// Rows of more entries make rows of C that are too long for classes, and would be one subgroup's work.
 inline constexpr int32_t longest_classed = 2048;
 
@@ -30,12 +29,14 @@ struct ClassTable {
   __device__ int32_t place_of(unsigned long long key, int32_t row) const {
     auto place = static_cast<uint32_t>(key) & (class_places - 1);
     for (int probe = 0; probe < most_class_probes; ++probe, place = (place + 1) & (class_places - 1)) {
+      // Unlike rows fill the table before the first of them sees that there are too many.
+      if ((probe & 7) == 7 && has_failed()) return 0;
       unsigned long long there = *static_cast<volatile unsigned long long*>(keys + place);
       if (there == 0) {
         there = atomicCAS(keys + place, 0ull, key);
         if (there == 0) {
           rows[place] = row;
-          if (atomicAdd(count, 1) + 1 > most_classes) *failed = 1;
+          if (atomicAdd(count, 1) == most_classes) *failed = 1;
           return static_cast<int32_t>(place);
         }
       }
@@ -134,6 +135,7 @@ struct ClassifyRows {
   __device__ void operator()() const {
     // What this block met last: a class in most of the 64 bits, its place in the others.
     __shared__ unsigned long long met[64];
+    if (*table.failed != 0) return;
     if (threadIdx.x < 64) met[threadIdx.x] = 0;
     __syncthreads();
     const int lanes = 1 << lanes_log2, lane = static_cast<int>(threadIdx.x) & (lanes - 1),
@@ -170,27 +172,29 @@ struct ClassifyRows {
   }
 };
 
-/// Numbers the classes from 0 in any order. One block.
+/// Numbers the classes from 0 in any order. A thread a place.
 struct NumberClasses {
-  static constexpr int threads = 1024;
+  static constexpr int threads = 256;
   ClassTable table;
+  int32_t* next;     // zero at first
   int32_t* numbers;  // [class_places]
   int32_t* rows;     // [most_classes]
   const RowClass* classes;
   int32_t* bases;  // [most_classes]
 
   __device__ void operator()() const {
-    __shared__ int32_t next;
-    if (threadIdx.x == 0) next = 0;
-    __syncthreads();
     if (*table.failed != 0) return;
-    for (int place = static_cast<int>(threadIdx.x); place < class_places; place += threads) {
-      if (table.keys[place] == 0) continue;
-      const int32_t number = atomicAdd(&next, 1);
-      numbers[place] = number;
-      rows[number] = table.rows[place];
-      bases[number] = classes[table.rows[place]].first;
-    }
+    const int place = static_cast<int>(blockIdx.x * threads + threadIdx.x);
+    const uint32_t taken = gpu::ballot32(table.keys[place] != 0);
+    if (taken == 0) return;
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    int32_t number = 0;
+    if (lane == 0) number = atomicAdd(next, __popc(taken));
+    number = gpu::shuffle_from(number, 0, 32) + __popc(taken & ((1u << lane) - 1));
+    if ((taken >> lane & 1u) == 0) return;
+    numbers[place] = number;
+    rows[number] = table.rows[place];
+    bases[number] = classes[table.rows[place]].first;
   }
 };
 
@@ -209,6 +213,7 @@ struct CompareRows {
   int32_t* broken;  // set when a row does not ascend strictly
 
   __device__ void operator()() const {
+    if (*table.failed != 0) return;
     const int lanes = 1 << lanes_log2, lane = static_cast<int>(threadIdx.x) & (lanes - 1),
               group = static_cast<int>(threadIdx.x) >> lanes_log2, groups = threads >> lanes_log2;
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * groups; first < rows;
@@ -260,9 +265,14 @@ struct SizesOfClasses {
       multiplied += class_products[number];
       longest = count > longest ? count : longest;
     }
-    atomicAdd(&sums[0], static_cast<unsigned long long>(found));
-    atomicAdd(&sums[1], static_cast<unsigned long long>(multiplied));
-    atomicMax(&most, longest);
+    found = gpu::subgroup_sum(found, 32);
+    multiplied = gpu::subgroup_sum(multiplied, 32);
+    longest = warp_max(longest);
+    if ((threadIdx.x & 31u) == 0) {
+      atomicAdd(&sums[0], static_cast<unsigned long long>(found));
+      atomicAdd(&sums[1], static_cast<unsigned long long>(multiplied));
+      atomicMax(&most, longest);
+    }
     __syncthreads();
     if (threadIdx.x != 0) return;
     atomicAdd(total, sums[0]);

@@ -18,10 +18,15 @@ class HashKernel final : public Kernel {
   }
 
   void execute(Queue& queue, const Args& args) override {
-    numeric_.run(queue, Left{{pattern_of<I>(args.A), nullptr}, static_cast<const T*>(args.A.values)},
+    numeric_.run(queue,
+                 Left{{pattern_of<I>(args.A), nullptr},
+                      static_cast<const T*>(args.A.values),
+                      {args.positions_A, offset_size(args.A.pair) == 8, 0}},
                  {pattern_of<I>(args.B), static_cast<const T*>(args.B.values)},
                  {static_cast<T*>(args.C), {}, factor<T>(args.alpha), factor<T>(args.beta)});
   }
+  /// Values out of order cost little where each is read once.
+  bool takes_positions() const override { return numeric_.found().slots.data() != nullptr; }
   void describe(Info& info) const override {
     const Found& found = numeric_.found();
     info.add("products", found.products);

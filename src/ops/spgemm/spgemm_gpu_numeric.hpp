@@ -11,6 +11,10 @@ namespace kkc::spgemm::gpu_parts {
 /// Left: a LeftValues.
 template <class Left, class T, class I>
 class Numeric {
+  static constexpr int64_t few_thread_rows = int64_t{1} << 18;  // which small blocks spread better
+  // For rows of B where products have slots: with more the last of them idle, with fewer rows are walked longer.
+  static constexpr int few_lanes = 3;
+
  public:
   Numeric(Queue& queue, Found found, int64_t nnz_a) : found_(std::move(found)), room_(shared_room(queue)) {
     mean_ = lanes_log2_for(found_.products, nnz_a, 3);
@@ -43,7 +47,7 @@ class Numeric {
         if (found_.longest <= thread_rows_longest && mean_ <= 4) {
           using F = ThreadRows<Left, T, I>;
           const auto bytes = [&](int block) { return F::shared_bytes(block, found_.longest); };
-          const int block = block_of(F::threads, bytes);
+          const int block = block_of(found_.output.rows < few_thread_rows ? 32 : F::threads, bytes);
           go(F{A, B, C, lists, found_.output.rows, found_.longest}, (found_.output.rows + block - 1) / block, block,
              bytes(block));
         } else if (found_.places.data() != nullptr) {
@@ -62,7 +66,7 @@ class Numeric {
         if (mean_ == 5 && longest >= whole_pieces_from && found_.distinct)
           whole_rows(A, B, C, lists, rows_of(b), count_of(b), longest, go);
         else
-          subgroups<true>(A, B, C, lists, columns, rows_of(b), count_of(b), longest, go);
+          subgroups<true>(A, B, C, lists, columns, rows_of(b), count_of(b), longest, go, nullptr, few_lanes);
       }
       return;
     }
@@ -102,10 +106,10 @@ class Numeric {
   template <bool Slots, class Go>
   void subgroups(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const SlotLists& lists,
                  const I* columns, const int32_t* list, int64_t count, int32_t places, const Go& go,
-                 const Piece* pieces = nullptr) const {
+                 const Piece* pieces = nullptr, int most_lanes_log2 = 5) const {
     using F = SubgroupRows<Left, T, I, Slots>;
     if (count == 0) return;
-    int lanes = mean_;
+    int lanes = std::min(mean_, most_lanes_log2);
     while (lanes < 5 && F::shared_bytes(F::threads, lanes, places) > 48 * 1024) ++lanes;
     const auto bytes = [&](int block) { return F::shared_bytes(block, lanes, places); };
     const int block = block_of(F::threads, bytes);

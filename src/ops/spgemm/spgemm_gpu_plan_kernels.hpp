@@ -1,7 +1,7 @@
 // Kernels of the symbolic phase that look at rows: bounds, order, surveys, bins, compression.
 #pragma once
 
-#include "spgemm_gpu_rows.hpp"
+#include "spgemm_gpu_block.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
@@ -103,8 +103,12 @@ struct SurveyRows {
       largest = size > largest ? size : largest;
       atomicAdd(&counts[limits.bin(weighed(i))], 1u);
     }
-    atomicAdd(&local.total, static_cast<unsigned long long>(total));
-    atomicMax(&local.largest, largest);
+    total = gpu::subgroup_sum(total, 32);
+    largest = warp_max(largest);
+    if ((thread & 31) == 0) {
+      atomicAdd(&local.total, static_cast<unsigned long long>(total));
+      atomicMax(&local.largest, largest);
+    }
     __syncthreads();
     if (thread < survey_bins && counts[thread] != 0)
       atomicAdd(&survey->histogram[thread], static_cast<unsigned long long>(counts[thread]));

@@ -74,8 +74,11 @@ struct PlainLeft {
 template <class T, class I>
 struct PlainLeftValues : PlainLeft<I> {
   const T* values;
+  Offsets positions;  // of the entries in values; no data: their own order
 
-  __device__ T value(const LeftRow& row, int32_t k) const { return values[row.begin + k]; }
+  __device__ T value(const LeftRow& row, int32_t k) const {
+    return values[positions.data != nullptr ? positions.at(row.begin + k) : row.begin + k];
+  }
 };
 
 /// Rows of B.

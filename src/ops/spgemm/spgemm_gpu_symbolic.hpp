@@ -10,7 +10,7 @@
 #include "spgemm_gpu_class_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
 #include "spgemm_gpu_mask_kernels.hpp"
-#include "spgemm_gpu_symbolic_kernels.hpp"
+#include "spgemm_gpu_sized_rows.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
@@ -68,10 +68,13 @@ class Symbolic {
   // ---- classes ----
 
   struct State {
-    int32_t count_b, count_c, failed, broken;
+    alignas(128) int32_t failed;  // which all look at while others count
+    alignas(128) int32_t count_b;
+    int32_t count_c, broken;
     unsigned long long cursors[2], total, products;
-    int32_t largest, pad;
+    int32_t largest, numbered;
   };
+  static constexpr int least_class_log2 = 7, small_class_log2 = 10;  // tables of short rows: a small block's if many
   static constexpr int64_t columns_room = int64_t{1} << 20, slots_room = int64_t{1} << 22;
 
   State* state() const { return state_.template as<State>(); }
@@ -100,9 +103,9 @@ class Symbolic {
     const LeftSignature<Left> left{p_.A, classes_b.as<RowClass>()};
     classify_rows(right, inner, lanes_b, b, classes_b.as<RowClass>());
     classify_rows(left, p_.rows, lanes_a, c, classes_c.as<RowClass>());
-    gpu::launch(queue_, 1, NumberClasses::threads, 0,
-                NumberClasses{c, numbers, class_rows_.template as<int32_t>(), classes_c.as<RowClass>(),
-                              class_bases_.template as<int32_t>()});
+    gpu::launch(queue_, class_places / NumberClasses::threads, NumberClasses::threads, 0,
+                NumberClasses{c, &state()->numbered, numbers, class_rows_.template as<int32_t>(),
+                              classes_c.as<RowClass>(), class_bases_.template as<int32_t>()});
     over_rows(CompareRows<RightSignature<I>>{right, inner, lanes_b, b, classes_b.as<RowClass>(), nullptr, nullptr,
                                              nullptr, &state()->broken},
               32);
@@ -145,25 +148,24 @@ class Symbolic {
     Buffer columns = p_.template array<int32_t>(columns_room);
     Buffer columns_at = p_.template array<int64_t>(classes), products = p_.template array<int64_t>(classes);
     Buffer class_counts = p_.template array<int32_t>(classes);
-    using F = HashRowsBlock<Left, I, Phase::classes, 1024>;
-    F f{};
-    f.A = p_.A;
-    f.A.list = class_rows_.template as<int32_t>();
-    f.B = p_.B;
-    f.classes = {class_counts.as<int32_t>(),
-                 class_bases_.template as<int32_t>(),
-                 columns_at.as<int64_t>(),
-                 found_.begins.template as<int64_t>(),
-                 products.as<int64_t>(),
-                 columns.as<int32_t>(),
-                 found_.slots.template as<uint16_t>(),
-                 state()->cursors,
-                 columns_room,
-                 slots_room,
-                 &state()->failed};
-    f.table_log2 = tables_.class_log2;
-    f.order_words = tables_.class_order_words;
-    launch_blocks(queue_, classes, f, f.shared_bytes());
+    const ClassTarget target{class_counts.as<int32_t>(),
+                             class_bases_.template as<int32_t>(),
+                             columns_at.as<int64_t>(),
+                             found_.begins.template as<int64_t>(),
+                             products.as<int64_t>(),
+                             columns.as<int32_t>(),
+                             found_.slots.template as<uint16_t>(),
+                             state()->cursors,
+                             columns_room,
+                             slots_room,
+                             &state()->failed};
+    // Blocks of columns that no row exceeds fit in three quarters of the table.
+    int log2 = least_class_log2;
+    while (log2 < tables_.class_log2 && 3 * (int64_t{1} << log2) < 4 * p_.longest_a * p_.longest_b) ++log2;
+    if (log2 <= small_class_log2 && classes > static_cast<int32_t>(queue_.concurrency()))
+      class_rows<64>(classes, target, log2);
+    else
+      class_rows<1024>(classes, target, log2);
     counts_ = p_.template array<int32_t>(p_.rows);
     gpu::launch(queue_, survey_blocks(p_.rows), SizesOfClasses::threads, 0,
                 SizesOfClasses{found_.number_of.template as<uint16_t>(), class_counts.as<int32_t>(),
@@ -195,6 +197,18 @@ class Symbolic {
                                 columns_at.as<int64_t>(), columns.as<int32_t>(), offsets(),
                                 found_.output.indices->template as<I>(), p_.rows, lanes});
     return true;
+  }
+
+  template <int Threads>
+  void class_rows(int32_t classes, const ClassTarget& target, int table_log2) {
+    HashRowsBlock<Left, I, Phase::classes, Threads> f{};
+    f.A = p_.A;
+    f.A.list = class_rows_.template as<int32_t>();
+    f.B = p_.B;
+    f.classes = target;
+    f.table_log2 = table_log2;
+    f.order_words = std::min(tables_.class_order_words, 1 << table_log2);
+    launch_blocks(queue_, classes, f, f.shared_bytes());
   }
 
   void place_entries() {
@@ -251,18 +265,27 @@ class Symbolic {
     clear(queue_, counts_);
     SymbolicTarget<I> target{};
     target.counts = counts_.template as<int32_t>();
-    rows_of_bins<false>(list, bins, target);
+    SizedRows<Left, I> rows(queue_, p_, tables_);
+    rows.template run<false>(list, bins, target);
 
     const auto [of_counts, sizes] = survey_counts(bounds);
-    const int64_t slot_bytes = 2 * found_.products;
+    if (const int32_t most = tables_.limits.upper[2]; of_bounds.largest > most) {
+      const Buffer fills = p_.template array<int32_t>(p_.rows);
+      launch_over(queue_, p_.rows,
+                  BoundFills<Left, I>{bounds.as<int32_t>(), counts_.template as<int32_t>(), p_.rows, most,
+                                      fills.as<int32_t>()});
+      SurveyRows by_fills = by_bounds;
+      by_fills.sizes = fills.as<int32_t>();
+      list = place(by_fills, look(by_fills), bins);
+    }
+    const int64_t slot_bytes = 2 * found_.products;  // at most twice C's
     bool hashes = true;
     for (int b = 0; b < tables_.limits.count; ++b)
       hashes = hashes && (bins[static_cast<size_t>(b)].count == 0 || (b < 6 && tables_.slots[b]));
     const bool keeps_slots = hashes && of_counts.largest <= most_slots &&
-                             slot_bytes <= static_cast<int64_t>(of_counts.total * (p_.element + sizeof(I))) &&
+                             slot_bytes <= static_cast<int64_t>(2 * of_counts.total * (p_.element + sizeof(I))) &&
                              (p_.most_slot_bytes < 0 || slot_bytes <= p_.most_slot_bytes);
     if (keeps_slots) {
-      fills_tables_ = true;
       found_.slots = p_.template array<uint16_t>(found_.products);
       found_.begins = std::move(product_begins_);
       target.slots = found_.slots.template as<uint16_t>();
@@ -271,7 +294,7 @@ class Symbolic {
     target.offsets = offsets();
     target.columns = found_.output.indices->template as<I>();
     if (!p_.sorted) target.any_order = keeps_slots ? INT32_MAX : numeric_limits.upper[hashed_bin - 1];
-    rows_of_bins<true>(list, bins, target);
+    rows.template run<true>(list, bins, target);
 
     list = Buffer();
     list_rows(sizes, of_counts, bounds, false);
@@ -371,64 +394,6 @@ class Symbolic {
     return list;
   }
 
-  template <bool Fill>
-  void rows_of_bins(const Buffer& list, const Bins& bins, const SymbolicTarget<I>& target) {
-    const auto part = [&](int b) {
-      return list.data() != nullptr ? list.as<int32_t>() + bins[static_cast<size_t>(b)].first : nullptr;
-    };
-    const auto count = [&](int b) { return bins[static_cast<size_t>(b)].count; };
-    // Long rows first: they take longest.
-    for (int b = 6; b >= 3; --b) {
-      if (count(b) == 0) continue;
-      if (takes_bitmap(b))
-        bitmap_rows<Fill>(part(b), count(b), target);
-      else if (b == 5)
-        block_rows<Fill, 1024>(b, part(b), count(b), target);
-      else if (b == 4)
-        block_rows<Fill, 256>(b, part(b), count(b), target);
-      else
-        block_rows<Fill, 64>(b, part(b), count(b), target);
-    }
-    subgroup_rows<Fill>(part(2), count(2), target, 5, tables_.log2[2]);
-    subgroup_rows<Fill>(part(1), count(1), target, 3, tables_.log2[1]);
-  }
-  int64_t bitmap_words() const { return (p_.cols + 31) / 32; }
-  /// Rows of very many products, and of many where the bitmap is as small as the table.
-  bool takes_bitmap(int bin) const {
-    return bin == 6 || (bin >= 4 && !fills_tables_ && bitmap_words() <= int64_t{4} << tables_.log2[bin]);
-  }
-
-  template <bool Fill>
-  void subgroup_rows(const int32_t* list, int64_t count, const SymbolicTarget<I>& target, int lanes_log2,
-                     int table_log2) {
-    using F = HashRowsSubgroup<Left, I, Fill>;
-    launch_blocks(queue_, ((count << lanes_log2) + F::threads - 1) / F::threads,
-                  F{p_.A, p_.B, list, count, target, lanes_log2, table_log2}, F::shared_bytes(lanes_log2, table_log2));
-  }
-  template <bool Fill, int Threads>
-  void block_rows(int bin, const int32_t* list, int64_t count, const SymbolicTarget<I>& target) {
-    using F = HashRowsBlock<Left, I, Fill ? Phase::fill : Phase::count, Threads>;
-    F f{};
-    f.A = p_.A;
-    f.B = p_.B;
-    f.list = list;
-    f.target = target;
-    f.table_log2 = tables_.log2[bin];
-    f.order_words = static_cast<int32_t>((std::min<int64_t>(tables_.order_words[bin], p_.cols / 1024 + 2) + 1) / 2 * 2);
-    f.most_products = target.slots != nullptr ? tables_.limits.upper[bin] : 0;
-    launch_blocks(queue_, count, f, f.shared_bytes());
-  }
-  template <bool Fill>
-  void bitmap_rows(const int32_t* list, int64_t count, const SymbolicTarget<I>& target) {
-    const int64_t words = bitmap_words();
-    using F = BitmapRows<Left, I, Fill>;
-    const int64_t most = tables_.bitmap_words;
-    const int64_t slices = (words + most - 1) / most;
-    const int64_t slice = ((words + slices - 1) / slices + F::threads - 1) / F::threads * F::threads;
-    launch_blocks(queue_, count, F{p_.A, p_.B, list, target, words, static_cast<int32_t>(slice)},
-                  static_cast<size_t>(slice) * 4);
-  }
-
   static ListPieces cut(const int32_t* list, int64_t count, const Buffer& sizes, int32_t capacity, int32_t products,
                         const Buffer& bounds) {
     return {list, count, sizes.as<int32_t>(), bounds.as<int32_t>(), capacity, products, nullptr, 0, nullptr};
@@ -488,7 +453,6 @@ class Symbolic {
   const Tables& tables_;
   Found found_;
   bool tried_classes_ = false;
-  bool fills_tables_ = false;  // bitmaps know no slots
   Buffer state_, class_rows_, class_bases_, base_of_, counts_, product_begins_;
 };
 

@@ -189,9 +189,6 @@ struct HashRowsBlock {
     __shared__ int32_t sums[33];
     __shared__ int32_t low, high, used;
     __shared__ unsigned long long at[2], products;
-    struct alignas(16) Four {
-      int32_t e[4];
-    };
     constexpr int warps = Threads / 32;
     const int thread = static_cast<int>(threadIdx.x), lane = thread & 31, warp = thread >> 5;
     const uint32_t places = 1u << table_log2;
@@ -210,8 +207,7 @@ struct HashRowsBlock {
     int32_t least = 0x7fffffff, most = -1, found = 0, all;
     if constexpr (phase == Phase::count) {
       // Single columns: one atomic operation each.
-      for (uint32_t t = static_cast<uint32_t>(thread) * 4; t < places; t += Threads * 4)
-        *reinterpret_cast<Four*>(keys + t) = {{-1, -1, -1, -1}};
+      table.HashedKeys::clear(thread, Threads);
       __syncthreads();
       walk<false>(A, row, RightColumns<I>{B.B}, lane, 32, warp, warps,
                   [&](bool there, int32_t, int32_t column, uint32_t) {

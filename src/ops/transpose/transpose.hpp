@@ -16,6 +16,7 @@ namespace kkc::transpose {
 struct Desc {
   CsrRef A;  // offsets and indices checked; values may be null
   std::shared_ptr<const Memory> memory;
+  bool single = false;  // each row is known to have one entry
 };
 
 struct Implementation : Entry {
@@ -26,10 +27,12 @@ struct Implementation : Entry {
 };
 
 /// For other operations' plans, within queue.run(): the transpose's pattern (base 0, A's index pair) and positions, so
-/// that values of the transpose are values[positions[k]]. A's pattern must have been checked (checked_row_stats).
-inline EntryMap transposed_pattern(Queue& queue, const std::shared_ptr<const Memory>& memory, const CsrRef& A) {
+/// that values of the transpose are values[positions[k]]. A's pattern must have been checked (checked_row_stats);
+/// single: as in Desc.
+inline EntryMap transposed_pattern(Queue& queue, const std::shared_ptr<const Memory>& memory, const CsrRef& A,
+                                   bool single = false) {
   const OperationTable* table = find_operation(queue.table(), "transpose");
-  const Desc desc{A, memory};
+  const Desc desc{A, memory, single};
   for (int32_t i = 0; table != nullptr && i < table->count; ++i) {
     const auto* candidate = static_cast<const Implementation*>(table->entries[i]);
     if (candidate->unsupported(desc).empty()) return std::move(*candidate->make(desc, queue));

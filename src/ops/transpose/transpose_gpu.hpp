@@ -2,6 +2,8 @@
 // places.
 #pragma once
 
+#include <type_traits>
+
 #include "core/dispatch.hpp"
 #include "device/gpu_bucket.hpp"
 #include "device/gpu_rows.hpp"
@@ -14,11 +16,17 @@ template <class I, class O>
 void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
   const CsrRef& A = desc.A;
   map.offsets = shared_array<O>(desc.memory, Space::device, A.cols + 1);
-  map.indices = shared_array<I>(desc.memory, Space::device, A.nnz);
   map.positions = shared_array<O>(desc.memory, Space::device, A.nnz);
   O* const positions = map.positions->template as<O>();
   gpu::bucket(queue, desc.memory, static_cast<const I*>(A.indices), A.base, A.cols, A.nnz,
               map.offsets->template as<O>(), positions);
+  if constexpr (std::is_same_v<I, O>) {
+    if (desc.single) {  // entry p is that of row p
+      map.indices = map.positions;
+      return;
+    }
+  }
+  map.indices = shared_array<I>(desc.memory, Space::device, A.nnz);
   const Buffer rows(desc.memory, Space::device, static_cast<size_t>(A.nnz) * sizeof(I));
   gpu::expand_rows(queue, static_cast<const O*>(A.offsets), A.base, A.rows, A.nnz, rows.as<I>());
   gpu::pick(queue, rows.as<I>(), positions, A.nnz, map.indices->template as<I>(), static_cast<I>(A.base));

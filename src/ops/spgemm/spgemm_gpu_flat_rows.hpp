@@ -1,0 +1,57 @@
+// A row's products one behind the other, 32 at a time, whatever the lengths of B's rows: each lane finds the row of B
+// that its product is of by counting the rows that begin at or before it in the warp's stretch (the load balance of
+// Baxter, "Moderngpu", 2013, by a bit mask instead of a search).
+#pragma once
+
+#include "spgemm_gpu_block.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+/// Takes the products of `row` in their order, all lanes of the warp together, `batch` stretches of 32 at a time:
+/// load(u, position) for each product of stretch u, an entry of B; then use(u, there, product) by all lanes for each
+/// stretch. `begins` are 32 integers in shared memory. Returns how many products there are.
+template <int batch, class Left, class I, class Load, class Use>
+__device__ inline int32_t walk_flat(const Left& A, const LeftRow& row, const Pattern<I>& B, int64_t* begins, int lane,
+                                    const Load& load, const Use& use) {
+  int32_t done = 0;
+  for (int32_t chunk = 0; chunk < row.length; chunk += 32) {
+    const int32_t k = chunk + lane;
+    int64_t begin = 0;
+    int32_t length = 0;
+    if (k < row.length) {
+      const int64_t j = A.column(row, k);
+      begin = B.begin(j);
+      length = static_cast<int32_t>(B.end(j) - begin);
+    }
+    // Rows of B without entries have no bit.
+    const uint32_t some = gpu::ballot32(length > 0);
+    const int32_t inclusive = gpu::subgroup_scan(length, 32), start = inclusive - length;
+    const int32_t total = gpu::shuffle_from(inclusive, 31, 32);
+    gpu::sync32();
+    if (length > 0) begins[__popc(some & ((1u << lane) - 1))] = begin - start;
+    gpu::sync32();
+    int32_t before = -1;
+    for (int32_t w = 0; w < total; w += 32 * batch) {
+      int32_t at[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        const auto bit = static_cast<uint32_t>(start - w - 32 * u);
+        const uint32_t mask = gpu::or32(length > 0 && bit < 32u ? 1u << bit : 0u);
+        at[u] = before + __popc(mask << (31 - lane));
+        before += __popc(mask);
+      }
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        const int32_t p = w + 32 * u + lane;
+        if (p < total) load(u, begins[at[u]] + p);
+      }
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (w + 32 * u < total) use(u, w + 32 * u + lane < total, done + w + 32 * u + lane);
+    }
+    done += total;
+  }
+  return done;
+}
+
+}  // namespace kkc::spgemm::gpu_parts
