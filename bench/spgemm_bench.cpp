@@ -45,6 +45,8 @@ void run_case(Session& session, const Case& c, const std::string& op, kkc_contex
   kkc_matrix_t* const B = right == left ? A : on_device(bench, c, right, device_right);
   const auto one = element(c.scalar, 1.0), zero = element(c.scalar, 0.0);
   const SparseOperand host_a = operand(left), host_b = operand(right);
+  if ((ta ? host_a.rows : host_a.cols) != (tb ? host_b.cols : host_b.rows))
+    throw std::runtime_error("--op is " + op + ", which takes square matrices");
 
   ProductCase product;
   product.operation = "spgemm";

@@ -97,15 +97,17 @@ std::pair<HostCsr<double>, HostCsr<double>> long_rows(Random& random) {
   return {from_rows(inner, of_a), from_rows(cols, of_b)};
 }
 
-/// Whether the plan says 1 under `key`.
+/// Whether the plan says `number` under `key`.
 bool says(const char* key, const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A,
-          const HostCsr<double>& B) {
+          const HostCsr<double>& B, int number = 1) {
   const DeviceCsr<double> a(ctx, A, c.pair, c.base_a), b(ctx, B, c.pair, c.base_b);
   Plan plan;
   ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, nullptr, c.pair_c, Options(c.options()), plan.out()));
   const char* info = nullptr;
   ok(kkc_plan_info(plan, &info));
-  return std::string(info).find("\"" + std::string(key) + "\":1") != std::string::npos;
+  const std::string said = "\"" + std::string(key) + "\":" + std::to_string(number);
+  const auto at = std::string(info).find(said);
+  return at != std::string::npos && !std::isdigit(static_cast<unsigned char>(info[at + said.size()]));
 }
 bool keeps_slots(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A, const HostCsr<double>& B) {
   return says("keeps_slots", ctx, c, A, B);
@@ -263,6 +265,49 @@ TEST_CASE("spgemm: long rows in pieces", "[spgemm][gpu]") {
       std::reverse(unsorted.indices.begin() + unsorted.offsets[i], unsorted.indices.begin() + unsorted.offsets[i + 1]);
     REQUIRE(!keeps_slots(ctx, c, A, unsorted));
     run(ctx, c, A, unsorted, nullptr, random);
+  }
+}
+
+TEST_CASE("spgemm: rows of very many entries that name short rows", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    // Columns below 40 are met by hundreds of a long row's products, the others by few.
+    constexpr int64_t inner = 9000, cols = 5000;
+    std::vector<std::vector<int64_t>> of_b(inner), of_a;
+    for (auto& row : of_b) row = different(random, random_int(random, 0, 3), random_int(random, 0, 3) == 0 ? 40 : cols);
+    for (const int64_t entries : {4095, 4096, 9000, 0, 1, 300, 4097, 8000, 50})
+      of_a.push_back(different(random, entries, inner));
+    const auto A = from_rows(inner, of_a), B = from_rows(cols, of_b);
+    SpgemmCase<double> c;
+    c.implementation = "gpu_hash";
+    c.beta = 0.5;
+    const auto gathers = [&](const SpgemmCase<double>& of) { return !says("gathered_entries", ctx, of, A, B, 0); };
+    const auto bits = [&](const SpgemmCase<double>& of) {
+      Random same(seed());
+      std::vector<double> values;
+      const HostCsr<double>* const none = nullptr;
+      const auto wrong = run_case(ctx, of, A, B, none, same, &values);
+      REQUIRE(wrong);
+      REQUIRE(*wrong == "");
+      return values;
+    };
+    SpgemmCase<double> bounded = c;
+    bounded.max_workspace = 0;
+    REQUIRE(gathers(c));
+    REQUIRE(!gathers(bounded));
+    REQUIRE(bits(c) == bits(bounded));
+    c.base_a = c.base_b = c.base_c = 1;
+    c.alpha = -2;
+    for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {
+      if (!supported(device, "spgemm", pair, KKC_TYPE_F64)) continue;
+      c.pair = c.pair_c = pair;
+      run(ctx, c, A, B, nullptr, random);
+      run(ctx, c, A, anywhere(random, inner, cols, 3), nullptr, random);
+      run(ctx, c, from_rows(inner, {of_a[2]}), B, nullptr, random);
+    }
   }
 }
 

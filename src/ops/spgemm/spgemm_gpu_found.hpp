@@ -37,6 +37,17 @@ struct Bin {
 };
 using Bins = std::array<Bin, survey_bins>;
 
+/// Rows whose entries gather their products: what GatherRows reads.
+struct Gathered {
+  int64_t entries = 0, many_count = 0;  // of C
+  int32_t longest = 0;                  // of their rows
+  Buffer of_a, of_b, starts, row_of, places, many;
+
+  size_t bytes() const {
+    return of_a.bytes() + of_b.bytes() + starts.bytes() + row_of.bytes() + places.bytes() + many.bytes();
+  }
+};
+
 /// What it found.
 struct Found {
   OutputPattern output;
@@ -52,6 +63,8 @@ struct Found {
   Bins bins{};
   Pieces hashed, ranked;  // of the last two bins
   SlottedLists slotted;   // instead: of the last slotted_bins bins, the last first, if products keep slots
+
+  Gathered gathered;  // rows that are in no bin
 
   bool keeps_piece_slots() const { return slotted.pieces.count > 0; }
 };

@@ -34,7 +34,8 @@ class HashKernel final : public Kernel {
     info.add("row_classes", int64_t{found.classes});
     info.add("keeps_slots", int64_t{found.slots.data() != nullptr || found.keeps_piece_slots()});
     info.add("one_pass", int64_t{found.one_pass});
-    info.add("longest_row", int64_t{found.longest});
+    info.add("longest_row", int64_t{std::max(found.longest, found.gathered.longest)});
+    info.add("gathered_entries", found.gathered.entries);
   }
 
  private:

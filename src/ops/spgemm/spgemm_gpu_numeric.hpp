@@ -1,6 +1,7 @@
 // The numeric phase on GPUs: which kernel takes which rows.
 #pragma once
 
+#include "spgemm_gpu_gathered_kernels.hpp"
 #include "spgemm_gpu_numeric_kernels.hpp"
 #include "spgemm_gpu_piece_numeric.hpp"
 #include "spgemm_gpu_register_kernels.hpp"
@@ -32,7 +33,8 @@ class Numeric {
   const Found& found() const { return found_; }
   size_t plan_bytes() const {
     return found_.slots.bytes() + found_.begins.bytes() + found_.number_of.bytes() + found_.places.bytes() +
-           found_.list.bytes() + found_.hashed.list.bytes() + found_.ranked.list.bytes() + found_.slotted.bytes();
+           found_.list.bytes() + found_.hashed.list.bytes() + found_.ranked.list.bytes() + found_.slotted.bytes() +
+           found_.gathered.bytes();
   }
 
  private:
@@ -41,6 +43,7 @@ class Numeric {
   void each_kernel(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
     if (found_.output.nnz == 0) return;
     const I* const columns = found_.output.indices->template as<I>();
+    if (found_.gathered.entries > 0) gathered(A, B, C, go);
     if (found_.slots.data() != nullptr) {
       const SlotLists lists{found_.slots.as<uint16_t>(), found_.begins.as<int64_t>(), found_.number_of.as<uint16_t>()};
       if (found_.classes > 0) {
@@ -85,6 +88,23 @@ class Numeric {
     static constexpr int32_t places[] = {0, 64, 256, 512, 1024, 2048};
     for (int b = found_.keeps_piece_slots() ? ranked_bin - slotted_bins : hashed_bin - 1; b > 0; --b)
       subgroups<false>(A, B, C, {}, columns, rows_of(b), count_of(b), places[b], go);
+  }
+
+  template <class Go>
+  void gathered(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
+    using F = GatherRows<Left, T, I>;
+    const Gathered& g = found_.gathered;
+    const F each{A,
+                 B,
+                 C,
+                 {g.of_a.template as<uint32_t>(), g.of_b.template as<uint32_t>(), g.starts.template as<int32_t>(),
+                  g.row_of.template as<int32_t>(), g.places.template as<int64_t>()},
+                 g.entries};
+    if (g.many_count > 0) {
+      using Many = GatherManyRows<Left, T, I>;
+      go(Many{each, g.many.template as<int32_t>()}, g.many_count, Many::threads, size_t{0});
+    }
+    go(each, (g.entries + F::threads - 1) / F::threads, F::threads, size_t{0});
   }
 
   template <int Words, class Go>

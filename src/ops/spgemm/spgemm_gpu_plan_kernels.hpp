@@ -47,10 +47,11 @@ struct CheckAscending {
   }
 };
 
-/// bounds[i] = entries of B's rows that row i of A names.
+/// bounds[i] = entries of B's rows that row i of A names. A subgroup a row, all of the block for long ones.
 template <class Left, class Right>
 struct BoundRows {
   static constexpr int threads = 256;
+  static constexpr int32_t longest_of_subgroup = 1024;
   Left A;
   Right B;
   int64_t rows;
@@ -59,19 +60,47 @@ struct BoundRows {
   int64_t* exact;  // the same, not cut off; or null
 
   __device__ void operator()() const {
+    __shared__ int32_t long_rows[threads], long_count;
+    __shared__ unsigned long long all;
+    if (threadIdx.x == 0) long_count = 0;
+    __syncthreads();
     const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
     const int64_t i = thread >> lanes_log2;
     const int lanes = 1 << lanes_log2, lane = static_cast<int>(thread) & (lanes - 1);
+    LeftRow row{0, 0, 0};
+    if (i < rows) row = A.row(i);
+    const bool is_long = row.length > longest_of_subgroup;
     int64_t sum = 0;
-    if (i < rows) {
-      const LeftRow row = A.row(i);
-      for (int32_t k = lane; k < row.length; k += lanes) {
-        const int64_t j = A.column(row, k);
-        sum += B.end(j) - B.begin(j);
-      }
-    }
+    if (!is_long) add(row, lane, lanes, sum);
     sum = gpu::subgroup_sum(sum, lanes);
-    if (lane != 0 || i >= rows) return;
+    if (lane == 0 && i < rows) {
+      if (is_long)
+        long_rows[atomicAdd(&long_count, 1)] = static_cast<int32_t>(threadIdx.x) >> lanes_log2;
+      else
+        write(i, sum);
+    }
+    __syncthreads();
+    const int64_t first = (static_cast<int64_t>(blockIdx.x) * threads) >> lanes_log2;
+    for (int32_t r = 0; r < long_count; ++r) {
+      if (threadIdx.x == 0) all = 0;
+      __syncthreads();
+      int64_t part = 0;
+      add(A.row(first + long_rows[r]), static_cast<int>(threadIdx.x), threads, part);
+      part = gpu::subgroup_sum(part, 32);
+      if ((threadIdx.x & 31u) == 0) atomicAdd(&all, static_cast<unsigned long long>(part));
+      __syncthreads();
+      if (threadIdx.x == 0) write(first + long_rows[r], static_cast<int64_t>(all));
+    }
+  }
+
+  __device__ void add(const LeftRow& row, int lane, int lanes, int64_t& sum) const {
+#pragma unroll 4
+    for (int32_t k = lane; k < row.length; k += lanes) {
+      const int64_t j = A.column(row, k);
+      sum += B.end(j) - B.begin(j);
+    }
+  }
+  __device__ void write(int64_t i, int64_t sum) const {
     bounds[i] = saturated(sum);
     if (exact != nullptr) exact[i] = sum;
   }

@@ -9,6 +9,7 @@
 #include "spgemm_gpu_bucket_rows.hpp"
 #include "spgemm_gpu_class_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
+#include "spgemm_gpu_gathered_rows.hpp"
 #include "spgemm_gpu_mask_kernels.hpp"
 #include "spgemm_gpu_sized_rows.hpp"
 
@@ -249,11 +250,14 @@ class Symbolic {
 
   void by_size() {
     const Buffer bounds = look_at_rows();
+    GatheredRows<Left, I> gathered(queue_, p_);
+    const bool gathers = gathered.find(bounds);
     counts_ = p_.template array<int32_t>(p_.rows);
     SurveyRows by_bounds{bounds.as<int32_t>(), nullptr, p_.rows, tables_.limits, 0, 0, nullptr};
     const Survey of_bounds = look(by_bounds);
     clear(queue_, counts_);
-    if (OnePass<Left, I>(queue_, p_, product_begins_, found_.products, of_bounds.largest).run(counts_, found_)) {
+    if (!gathers &&
+        OnePass<Left, I>(queue_, p_, product_begins_, found_.products, of_bounds.largest).run(counts_, found_)) {
       const auto [of_counts, sizes] = survey_counts(bounds);
       if (found_.slots.data() != nullptr) found_.begins = std::move(product_begins_);
       list_rows(sizes, of_counts, bounds, false);
@@ -268,7 +272,14 @@ class Symbolic {
     SizedRows<Left, I> rows(queue_, p_, tables_);
     rows.template run<false>(list, bins, target);
 
-    const auto [of_counts, sizes] = survey_counts(bounds);
+    if (gathers) gathered.size(counts_);
+    auto [of_counts, sizes] = survey_counts(bounds);
+    if (gathers) {
+      found_.gathered = gathered.place(offsets(), found_.output.indices->template as<I>());
+      gathered.forget(counts_);
+      of_counts = look(sizes);
+      found_.longest = of_counts.largest;
+    }
     if (const int32_t most = tables_.limits.upper[2]; of_bounds.largest > most) {
       const Buffer fills = p_.template array<int32_t>(p_.rows);
       launch_over(queue_, p_.rows,

@@ -1,0 +1,264 @@
+// Rows of A of very many entries that name short rows of B: cut into pieces of C, each piece would look at all of A's
+// row. Their products are sorted once by entry of C instead, keeping the order of A's row (expansion, sort and
+// compression: Bell, Dalton, Olson, "Exposing fine-grained parallelism in algebraic multigrid methods", SIAM J. Sci.
+// Comput. 34(4), 2012, section 4.3, with the sort in the plan), and each entry of C gathers its own.
+#pragma once
+
+#include "spgemm_gpu_numeric_kernels.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+inline constexpr int32_t least_gathered = 4096;    // entries of a row of A
+inline constexpr int32_t most_gathered_mean = 16;  // entries of a row of B, in the mean of those it names
+inline constexpr int32_t most_gathered_rows = 4096;
+inline constexpr int64_t most_gathered = int64_t{1} << 27;  // products
+inline constexpr int32_t most_gathered_of_thread = 64;      // products of an entry
+
+/// Zero at first.
+struct GatherState {
+  int32_t rows, entries, many, longest;
+};
+
+/// Lists the rows, and leaves no products to others.
+template <class Left>
+struct FindGathered {
+  static constexpr int threads = 256;
+  Left A;
+  int64_t rows;
+  int32_t* bounds;
+  int32_t* list;     // [most_gathered_rows]
+  int32_t* lengths;  // [most_gathered_rows], of A's rows
+  GatherState* state;
+
+  __device__ void operator()() const {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (i >= rows) return;
+    const int32_t length = A.row(i).length, bound = bounds[i];
+    if (length < least_gathered || bound == 0 || bound / length >= most_gathered_mean) return;
+    const int32_t at = atomicAdd(&state->rows, 1);
+    if (at >= most_gathered_rows) return;
+    list[at] = static_cast<int32_t>(i);
+    lengths[at] = length;
+    bounds[i] = 0;
+  }
+};
+
+/// Of the rows' entries, one behind the other: begins[l] is where those of the l-th row begin.
+struct ListedRows {
+  const int32_t* list;
+  const int64_t* begins;
+  int32_t count;
+
+  __device__ int32_t row_of(int64_t e) const {
+    int32_t low = 0, high = count - 1;
+    while (low < high) {
+      const int32_t middle = (low + high + 1) / 2;
+      if (begins[middle] <= e)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    return low;
+  }
+};
+
+/// Entries of B's row that each entry names.
+template <class Left, class I>
+struct CountListed {
+  static constexpr int threads = 256;
+  Left A;
+  Pattern<I> B;
+  ListedRows rows;
+  int64_t entries;
+  int32_t* counts;
+
+  __device__ void operator()() const {
+    const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (e >= entries) return;
+    const int32_t l = rows.row_of(e);
+    const int64_t j = A.column(A.row(rows.list[l]), static_cast<int32_t>(e - rows.begins[l]));
+    counts[e] = static_cast<int32_t>(B.end(j) - B.begin(j));
+  }
+};
+
+/// Eight lanes an entry: its products' keys (row of the list and column), entry of A's row, position in B.
+template <class Left, class I>
+struct ExpandListed {
+  static constexpr int threads = 256, lanes = 8;
+  Left A;
+  Pattern<I> B;
+  ListedRows rows;
+  int64_t entries;
+  const int64_t* begins;  // of each entry's products
+  int32_t column_bits;
+  unsigned long long* keys;
+  uint32_t *of_a, *of_b;
+
+  __device__ void operator()() const {
+    const int64_t e = (static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x) / lanes;
+    if (e >= entries) return;
+    const int32_t l = rows.row_of(e), k = static_cast<int32_t>(e - rows.begins[l]);
+    const int64_t begin = B.begin(A.column(A.row(rows.list[l]), k)), first = begins[e];
+    const auto count = static_cast<int32_t>(begins[e + 1] - first);
+    for (int32_t t = static_cast<int32_t>(threadIdx.x) % lanes; t < count; t += lanes) {
+      keys[first + t] =
+          static_cast<unsigned long long>(l) << column_bits | static_cast<unsigned long long>(B.column(begin + t));
+      of_a[first + t] = static_cast<uint32_t>(k);
+      of_b[first + t] = static_cast<uint32_t>(begin + t);
+    }
+  }
+};
+
+/// What the numeric phase reads: for each product, in the order of C's entries, the entry of A's row and the position
+/// in B; for each entry of C its first product, its row and its place in C.
+struct GatheredLists {
+  const uint32_t *of_a, *of_b;
+  const int32_t* starts;
+  const int32_t* row_of;
+  const int64_t* places;
+};
+
+/// From the sorted keys and the entries counted up to each: the products in their order, the entries' rows, columns and
+/// first products, the rows' sizes.
+template <class I>
+struct ListGathered {
+  static constexpr int threads = 256;
+  const unsigned long long* keys;
+  const uint32_t* order;
+  const int32_t* counted;
+  const uint32_t *from_a, *from_b;
+  int64_t products;
+  int32_t column_bits;
+  const int32_t* list;
+  uint32_t *of_a, *of_b;
+  int32_t *starts, *row_of, *firsts;  // firsts[l]: the first entry of the l-th row
+  I* columns;
+  int32_t* row_in_list;
+
+  __device__ void operator()() const {
+    const int64_t p = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (p >= products) return;
+    of_a[p] = from_a[order[p]];
+    of_b[p] = from_b[order[p]];
+    const unsigned long long key = keys[p];
+    if (p == products - 1) starts[counted[p]] = static_cast<int32_t>(products);
+    if (p > 0 && keys[p - 1] == key) return;
+    const int32_t entry = counted[p] - 1, l = static_cast<int32_t>(key >> column_bits);
+    starts[entry] = static_cast<int32_t>(p);
+    row_of[entry] = list[l];
+    row_in_list[entry] = l;
+    columns[entry] = static_cast<I>(key & ((1ull << column_bits) - 1));
+    if (p == 0 || static_cast<int32_t>(keys[p - 1] >> column_bits) != l) firsts[l] = entry;
+  }
+};
+
+/// Sizes of the rows, or none of them.
+struct SizeGathered {
+  static constexpr int threads = 256;
+  const int32_t* list;
+  const int32_t* firsts;
+  int32_t rows;
+  int32_t* counts;  // of C
+  GatherState* state;
+
+  /// Rows follow each other in the order of the list.
+  __device__ void operator()() const {
+    const auto l = static_cast<int32_t>(blockIdx.x * threads + threadIdx.x);
+    if (l >= rows) return;
+    const int32_t size = firsts == nullptr ? 0 : (l + 1 < rows ? firsts[l + 1] : state->entries) - firsts[l];
+    counts[list[l]] = size;
+    atomicMax(&state->longest, size);
+  }
+};
+
+/// C's columns and the entries' places; lists the entries of many products.
+template <class I>
+struct PlaceGathered {
+  static constexpr int threads = 256;
+  const int32_t *starts, *row_of, *row_in_list, *firsts;
+  const I* columns;
+  int64_t entries;
+  Offsets offsets;  // of C
+  I* target;
+  int64_t* places;
+  int32_t* many;
+  GatherState* state;
+
+  __device__ void operator()() const {
+    const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (e >= entries) return;
+    const int64_t place = offsets.at(row_of[e]) + (e - firsts[row_in_list[e]]);
+    places[e] = place;
+    target[place] = columns[e];
+    if (starts[e + 1] - starts[e] > most_gathered_of_thread) many[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
+  }
+};
+
+/// A thread an entry of C of few products.
+template <class Left, class T, class I>
+struct GatherRows {
+  static constexpr int threads = 128;
+  Left A;
+  RightValues<T, I> B;
+  Values<T> C;
+  GatheredLists lists;
+  int64_t entries;
+
+  __device__ void operator()() const {
+    const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (e >= entries) return;
+    const int32_t begin = lists.starts[e], end = lists.starts[e + 1];
+    if (end - begin > most_gathered_of_thread) return;
+    const Coefficients<T> c(C);
+    T sum{};
+    if (c.live()) {
+      const LeftRow row = A.row(lists.row_of[e]);
+      for (int32_t p = begin; p < end; ++p)
+        sum = gpu::multiply_add(A.value(row, static_cast<int32_t>(lists.of_a[p])), B.value(lists.of_b[p]), sum);
+    }
+    c.finish(C.data[lists.places[e]], sum);
+  }
+};
+
+/// A block an entry of many: all threads read, one adds, so that the order is the same.
+template <class Left, class T, class I>
+struct GatherManyRows {
+  static constexpr int threads = 256;
+  GatherRows<Left, T, I> each;
+  const int32_t* many;
+
+  __device__ void operator()() const {
+    __shared__ alignas(16) unsigned char room[4 * threads * sizeof(T)];
+    T* const stages = reinterpret_cast<T*>(room);  // of two rounds: factors, then entries of B
+    const auto thread = static_cast<int32_t>(threadIdx.x);
+    const GatheredLists& lists = each.lists;
+    const int64_t e = many[blockIdx.x];
+    const int32_t begin = lists.starts[e], end = lists.starts[e + 1];
+    const Coefficients<T> c(each.C);
+    T sum{};
+    if (c.live()) {
+      const LeftRow row = each.A.row(lists.row_of[e]);
+      T a{}, b{};
+      const auto read = [&](int32_t p) {
+        if (p >= end) return;
+        a = each.A.value(row, static_cast<int32_t>(lists.of_a[p]));
+        b = each.B.value(lists.of_b[p]);
+      };
+      read(begin + thread);
+      for (int32_t first = begin, round = 0; first < end; first += threads, round ^= 1) {
+        T* const stage = stages + round * 2 * threads;
+        stage[thread] = a;
+        stage[threads + thread] = b;
+        __syncthreads();
+        read(first + threads + thread);
+        if (thread != 0) continue;
+        const int32_t count = end - first < threads ? end - first : threads;
+#pragma unroll 8
+        for (int32_t q = 0; q < count; ++q) sum = gpu::multiply_add(stage[q], stage[threads + q], sum);
+      }
+    }
+    if (thread == 0) c.finish(each.C.data[lists.places[e]], sum);
+  }
+};
+
+}  // namespace kkc::spgemm::gpu_parts

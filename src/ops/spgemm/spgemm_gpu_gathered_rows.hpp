@@ -1,0 +1,140 @@
+// The plan of rows whose entries of C gather their products (spgemm_gpu_gathered_kernels.hpp). Knows no element type.
+#pragma once
+
+#include <bit>
+
+#include "device/gpu_sort.hpp"
+#include "spgemm_gpu_aggregates_plan_kernels.hpp"
+#include "spgemm_gpu_found.hpp"
+#include "spgemm_gpu_gathered_kernels.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+template <class Left, class I>
+class GatheredRows {
+ public:
+  GatheredRows(Queue& queue, const Problem<Left, I>& problem) : queue_(queue), p_(problem) {}
+
+  /// Takes such rows out of `bounds`, the products of each row. Whether there are any.
+  bool find(const Buffer& bounds) {
+    if (p_.longest_a < least_gathered || p_.nnz_b > UINT32_MAX) return false;
+    state_ = p_.template array<GatherState>(1);
+    clear(queue_, state_);
+    list_ = p_.template array<int32_t>(most_gathered_rows);
+    const Buffer lengths = p_.template array<int32_t>(most_gathered_rows);
+    const Buffer kept = p_.template array<int32_t>(p_.rows);
+    queue_.copy(kept.data(), bounds.data(), static_cast<size_t>(p_.rows) * sizeof(int32_t));
+    launch_over(queue_, p_.rows,
+                FindGathered<Left>{p_.A, p_.rows, bounds.as<int32_t>(), list_.template as<int32_t>(),
+                                   lengths.as<int32_t>(), state()});
+    rows_ = read_back<GatherState>(queue_, state()).rows;
+    if (rows_ == 0) return false;
+    if (rows_ <= most_gathered_rows && expand(lengths)) return true;
+    queue_.copy(bounds.data(), kept.data(), static_cast<size_t>(p_.rows) * sizeof(int32_t));
+    return false;
+  }
+
+  /// Writes the rows' sizes in C.
+  void size(const Buffer& counts) { size(counts, firsts_.template as<int32_t>()); }
+  /// Makes them nothing, for what comes to be done with the other rows.
+  void forget(const Buffer& counts) { size(counts, nullptr); }
+
+  /// C's columns, and what the numeric phase reads.
+  Gathered place(const Offsets& offsets, I* columns) {
+    found_.places = p_.template array<int64_t>(found_.entries);
+    found_.many = p_.template array<int32_t>(found_.entries);
+    launch_over(queue_, found_.entries,
+                PlaceGathered<I>{found_.starts.template as<int32_t>(), found_.row_of.template as<int32_t>(),
+                                 row_in_list_.template as<int32_t>(), firsts_.template as<int32_t>(),
+                                 columns_.template as<I>(), found_.entries, offsets, columns,
+                                 found_.places.template as<int64_t>(), found_.many.template as<int32_t>(), state()});
+    const auto s = read_back<GatherState>(queue_, state());
+    found_.many_count = s.many;
+    found_.longest = s.longest;
+    return std::move(found_);
+  }
+
+ private:
+  GatherState* state() const { return state_.template as<GatherState>(); }
+
+  void size(const Buffer& counts, const int32_t* firsts) {
+    launch_over(queue_, rows_,
+                SizeGathered{list_.template as<int32_t>(), firsts, rows_, counts.as<int32_t>(), state()});
+  }
+
+  template <class In>
+  int64_t scan(const Buffer& counts, const Buffer& begins, int64_t n) {
+    const Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int64_t>(n)));
+    gpu::exclusive_scan(queue_, counts.as<In>(), begins.as<int64_t>(), n, scratch.data());
+    return read_back<int64_t>(queue_, begins.as<int64_t>() + n);
+  }
+
+  /// Whether the products are few enough; sorts them.
+  bool expand(const Buffer& lengths) {
+    const Buffer begins = p_.template array<int64_t>(rows_ + 1);
+    const int64_t entries = scan<int32_t>(lengths, begins, rows_);
+    const ListedRows rows{list_.template as<int32_t>(), begins.as<int64_t>(), rows_};
+    const Buffer counts = p_.template array<int32_t>(entries), product_begins = p_.template array<int64_t>(entries + 1);
+    launch_over(queue_, entries, CountListed<Left, I>{p_.A, p_.B.B, rows, entries, counts.as<int32_t>()});
+    const int64_t products = scan<int32_t>(counts, product_begins, entries);
+    const int64_t bytes = products * 8;
+    if (products > most_gathered || (p_.most_slot_bytes >= 0 && bytes > p_.most_slot_bytes)) return false;
+
+    const int column_bits = bits_of(p_.cols), bits = column_bits + bits_of(rows_);
+    std::array<Buffer, 2> keys{p_.template array<uint64_t>(products), p_.template array<uint64_t>(products)};
+    std::array<Buffer, 2> order{p_.template array<uint32_t>(products), p_.template array<uint32_t>(products)};
+    const Buffer of_a = p_.template array<uint32_t>(products), of_b = p_.template array<uint32_t>(products);
+    launch_over(
+        queue_, entries * ExpandListed<Left, I>::lanes,
+        ExpandListed<Left, I>{p_.A, p_.B.B, rows, entries, product_begins.as<int64_t>(), column_bits,
+                              keys[0].template as<unsigned long long>(), of_a.as<uint32_t>(), of_b.as<uint32_t>()});
+    gpu::prepare_sort<uint64_t, uint32_t>(queue_);
+    const Buffer scratch =
+        p_.template array<char>(static_cast<int64_t>(gpu::sort_scratch_bytes<uint64_t, uint32_t>(products)));
+    const auto which = static_cast<size_t>(
+        gpu::sort_pairs<uint64_t, uint32_t>(queue_, {keys[0].template as<uint64_t>(), keys[1].template as<uint64_t>()},
+                                            {order[0].template as<uint32_t>(), order[1].template as<uint32_t>()},
+                                            products, 0, bits, scratch.data(), gpu::PayloadIs::places));
+    list(keys[which], keys[1 - which], order[which], of_a, of_b, products, column_bits);
+    return true;
+  }
+
+  void list(const Buffer& keys, const Buffer& counted, const Buffer& order, const Buffer& from_a, const Buffer& from_b,
+            int64_t products, int column_bits) {
+    const auto* const sorted = keys.as<unsigned long long>();
+    gpu::ScanTiles<int32_t, FirstOfKeys, gpu::RunTarget<int32_t>, 4> count{};
+    count.source = {sorted};
+    count.target = {counted.as<int32_t>(), 0};
+    count.inclusive = true;
+    count.carry = &state()->entries;
+    const Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(products)));
+    gpu::launch_scan(queue_, count, products, 1, scratch.data());
+    found_.entries = read_back<GatherState>(queue_, state()).entries;
+    found_.of_a = p_.template array<uint32_t>(products);
+    found_.of_b = p_.template array<uint32_t>(products);
+    found_.starts = p_.template array<int32_t>(found_.entries + 1);
+    found_.row_of = p_.template array<int32_t>(found_.entries);
+    firsts_ = p_.template array<int32_t>(rows_);
+    columns_ = p_.template array<I>(found_.entries);
+    row_in_list_ = p_.template array<int32_t>(found_.entries);
+    launch_over(queue_, products,
+                ListGathered<I>{sorted, order.as<uint32_t>(), counted.as<int32_t>(), from_a.as<uint32_t>(),
+                                from_b.as<uint32_t>(), products, column_bits, list_.template as<int32_t>(),
+                                found_.of_a.template as<uint32_t>(), found_.of_b.template as<uint32_t>(),
+                                found_.starts.template as<int32_t>(), found_.row_of.template as<int32_t>(),
+                                firsts_.template as<int32_t>(), columns_.template as<I>(),
+                                row_in_list_.template as<int32_t>()});
+  }
+
+  static int bits_of(int64_t count) {
+    return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))));
+  }
+
+  Queue& queue_;
+  const Problem<Left, I>& p_;
+  int32_t rows_ = 0;
+  Gathered found_;
+  Buffer state_, list_, firsts_, columns_, row_in_list_;
+};
+
+}  // namespace kkc::spgemm::gpu_parts
