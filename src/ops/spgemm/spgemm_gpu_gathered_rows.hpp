@@ -77,7 +77,7 @@ class GatheredRows {
     const Buffer counts = p_.template array<int32_t>(entries), product_begins = p_.template array<int64_t>(entries + 1);
     launch_over(queue_, entries, CountListed<Left, I>{p_.A, p_.B.B, rows, entries, counts.as<int32_t>()});
     const int64_t products = scan<int32_t>(counts, product_begins, entries);
-    const int64_t bytes = products * 8;
+    const int64_t bytes = products * 28;  // at most: with as many entries of C
     if (products > most_gathered || (p_.most_slot_bytes >= 0 && bytes > p_.most_slot_bytes)) return false;
 
     const int column_bits = bits_of(p_.cols), bits = column_bits + bits_of(rows_);

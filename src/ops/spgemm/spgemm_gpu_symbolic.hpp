@@ -295,7 +295,7 @@ class Symbolic {
       hashes = hashes && (bins[static_cast<size_t>(b)].count == 0 || (b < 6 && tables_.slots[b]));
     const bool keeps_slots = hashes && of_counts.largest <= most_slots &&
                              slot_bytes <= static_cast<int64_t>(2 * of_counts.total * (p_.element + sizeof(I))) &&
-                             (p_.most_slot_bytes < 0 || slot_bytes <= p_.most_slot_bytes);
+                             slot_bytes <= slot_room();
     if (keeps_slots) {
       found_.slots = p_.template array<uint16_t>(found_.products);
       found_.begins = std::move(product_begins_);
@@ -309,6 +309,12 @@ class Symbolic {
 
     list = Buffer();
     list_rows(sizes, of_counts, bounds, false);
+  }
+
+  /// Bytes that slots may take beside what gathered rows keep.
+  int64_t slot_room() const {
+    if (p_.most_slot_bytes < 0) return INT64_MAX;
+    return p_.most_slot_bytes - static_cast<int64_t>(found_.gathered.bytes());
   }
 
   /// Looks at C's rows and makes its arrays, unless they are there.
@@ -350,7 +356,7 @@ class Symbolic {
   bool keep_piece_slots(const Buffer& bounds) {
     const auto entry = static_cast<int64_t>(p_.element + ordinal_size(p_.pair));
     int64_t room = found_.output.nnz * entry / 2;
-    if (p_.most_slot_bytes >= 0) room = std::min(room, p_.most_slot_bytes);
+    room = std::min(room, slot_room());
     room -= 2 * found_.products;
     if (!found_.distinct || room <= 0 || found_.bins[hashed_bin].count + found_.bins[ranked_bin].count == 0)
       return false;
