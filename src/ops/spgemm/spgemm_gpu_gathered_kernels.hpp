@@ -227,9 +227,13 @@ struct GatherManyRows {
   GatherRows<Left, T, I> each;
   const int32_t* many;
 
+  struct alignas(16) Room {
+    unsigned char bytes[4 * threads * sizeof(T)];
+  };
+
   __device__ void operator()() const {
-    __shared__ alignas(16) unsigned char room[4 * threads * sizeof(T)];
-    T* const stages = reinterpret_cast<T*>(room);  // of two rounds: factors, then entries of B
+    __shared__ Room room;
+    T* const stages = reinterpret_cast<T*>(room.bytes);  // of two rounds: factors, then entries of B
     const auto thread = static_cast<int32_t>(threadIdx.x);
     const GatheredLists& lists = each.lists;
     const int64_t e = many[blockIdx.x];

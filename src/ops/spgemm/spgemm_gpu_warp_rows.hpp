@@ -60,7 +60,7 @@ struct FillWarpRows {
   int64_t count;
   SymbolicTarget<I> target;
 
-  struct Warp {
+  struct alignas(16) Warp {
     int64_t begins[32];
     int32_t keys[places];
     int32_t list[most_columns];
@@ -69,7 +69,7 @@ struct FillWarpRows {
   };
 
   __device__ void operator()() const {
-    __shared__ alignas(16) Warp all[warps];
+    __shared__ Warp all[warps];
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
     const int64_t item = static_cast<int64_t>(blockIdx.x) * warps + warp;
     if (item >= count) return;
