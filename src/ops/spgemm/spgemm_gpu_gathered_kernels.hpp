@@ -11,7 +11,7 @@ namespace kkc::spgemm::gpu_parts {
 inline constexpr int32_t least_gathered = 4096;    // entries of a row of A
 inline constexpr int32_t most_gathered_mean = 16;  // entries of a row of B, in the mean of those it names
 inline constexpr int32_t most_gathered_rows = 4096;
-inline constexpr int64_t most_gathered = int64_t{1} << 27;  // products
+inline constexpr int64_t most_gathered = int64_t{1} << 25;  // products: 40 bytes each while they are sorted
 inline constexpr int32_t most_gathered_of_thread = 64;      // products of an entry
 
 /// Zero at first.
