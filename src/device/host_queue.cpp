@@ -70,11 +70,9 @@ constexpr bool address_sanitizer = false;
 /// longer than to plan and to make many a product. GPUs keep theirs in a pool of the driver (gpu_memory.cpp).
 class KeptArrays {
  public:
-  static constexpr size_t most_bytes = size_t{256} << 20, largest = most_bytes / 2;
-
   /// What is allocated for an array: arrays of one size class can take each other's place.
-  static constexpr size_t class_of(size_t bytes) {
-    if (bytes < huge_from || bytes > largest) return bytes;
+  static size_t class_of(size_t bytes) {
+    if (bytes < huge_from || bytes > most_bytes() / 2) return bytes;
     const size_t step = std::max(huge_page, std::bit_floor(bytes) / 8);
     return (bytes + step - 1) / step * step;
   }
@@ -96,7 +94,7 @@ class KeptArrays {
   bool keep(void* data, size_t bytes) noexcept {
     if (!keeps(bytes)) return false;
     const std::lock_guard lock(mutex_);
-    while (count_ == arrays_.size() || bytes_ + bytes > most_bytes) free_oldest();
+    while (count_ == arrays_.size() || bytes_ + bytes > most_bytes()) free_oldest();
     arrays_[count_++] = {data, bytes};
     bytes_ += bytes;
     return true;
@@ -113,7 +111,16 @@ class KeptArrays {
     size_t bytes;
   };
 
-  static constexpr bool keeps(size_t bytes) { return !address_sanitizer && bytes >= huge_from && bytes <= largest; }
+  /// Of all of them; half of it of one.
+  static size_t most_bytes() {
+    static const size_t most = [] {
+      const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+      const size_t memory = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
+      return std::min(size_t{512} << 20, memory / 32);
+    }();
+    return most;
+  }
+  static bool keeps(size_t bytes) { return !address_sanitizer && bytes >= huge_from && bytes <= most_bytes() / 2; }
   void remove(size_t i) noexcept {
     bytes_ -= arrays_[i].bytes;
     std::move(arrays_.begin() + i + 1, arrays_.begin() + count_--, arrays_.begin() + i);
