@@ -21,7 +21,9 @@ TEMPLATE_TEST_CASE("spgemm: unlike rows of as many columns as vectors hold, and 
       std::vector<int64_t> all(static_cast<size_t>(B.cols));
       std::iota(all.begin(), all.end(), 0);
       // A row of C has the columns of one row of B, and again half of them, in any order.
-      for (const int64_t columns : {0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 700, 1500})
+      for (const int64_t columns :
+           {0,   1,   2,   15,  16,  17,  31,  32,  33,  47,  48,  49,  63,  64,  65,  72,  80,  81,  96,
+            100, 112, 113, 127, 128, 129, 150, 177, 200, 209, 225, 240, 241, 255, 256, 257, 700, 1500})
         for (int repeat = 0; repeat < 5; ++repeat) {
           std::shuffle(all.begin(), all.end(), random);
           for (const int64_t count : {columns, columns / 2}) {

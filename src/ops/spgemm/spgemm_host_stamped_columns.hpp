@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #if defined(__AVX512F__)
@@ -58,13 +60,11 @@ class StampedColumns {
   template <class I>
   static void sort(I* columns, int64_t count) {
 #if defined(__AVX512F__)
-    if constexpr (sizeof(I) == 4) {
-      if (count <= lanes) return sort_vectors<1>(columns, count);
-      if (count <= 2 * lanes) return sort_vectors<2>(columns, count);
-      if (count <= 4 * lanes) return sort_vectors<4>(columns, count);
-      if (count <= 8 * lanes) return sort_vectors<8>(columns, count);
-      if (count <= most_vectors * lanes) return sort_vectors<most_vectors>(columns, count);
-    }
+    if constexpr (sizeof(I) == 4)
+      if (count <= most_vectors * lanes) {
+        if (count > 1) sort_by_vectors(columns, count, std::make_integer_sequence<int, most_vectors>());
+        return;
+      }
 #endif
     std::sort(columns, columns + count);
   }
@@ -101,51 +101,59 @@ class StampedColumns {
     v = ordered(v, _mm512_maskz_shuffle_epi32(all, v, _MM_PERM_BADC), 0xcccc);
     return ordered(v, _mm512_maskz_shuffle_epi32(all, v, _MM_PERM_CDAB), 0xaaaa);
   }
-  /// The smaller ones to the first half of the vectors.
-  template <int vectors>
+  /// The smaller ones to the first half of the vectors. Those from `used` on are not there: they would hold the
+  /// greatest number before and afterwards.
+  template <int vectors, int used>
   [[gnu::always_inline]] static void halve(V* v) {
+    constexpr int half = vectors / 2;
     if constexpr (vectors == 1) {
       v[0] = merged(v[0]);
     } else {
-      for (int i = 0; i < vectors / 2; ++i) {
-        const V low = _mm512_maskz_min_epi32(all, v[i], v[i + vectors / 2]);
-        v[i + vectors / 2] = _mm512_maskz_max_epi32(all, v[i], v[i + vectors / 2]);
+      for (int i = 0; i + half < used; ++i) {
+        const V low = _mm512_maskz_min_epi32(all, v[i], v[i + half]);
+        v[i + half] = _mm512_maskz_max_epi32(all, v[i], v[i + half]);
         v[i] = low;
       }
-      halve<vectors / 2>(v);
-      halve<vectors / 2>(v + vectors / 2);
+      halve<half, std::min(used, half)>(v);
+      if constexpr (used > half) halve<half, used - half>(v + half);
     }
   }
-  template <int vectors>
+  template <int vectors, int used>
   [[gnu::always_inline]] static void sort_all(V* v) {
+    constexpr int half = vectors / 2;
     if constexpr (vectors == 1) {
       v[0] = sorted(v[0]);
     } else {
-      constexpr int half = vectors / 2;
-      sort_all<half>(v);
-      sort_all<half>(v + half);
-      // The second half backwards, so that all ascend and then descend.
-      for (int i = 0; i < half; ++i) {
-        const V other = reversed(v[vectors - 1 - i]);
-        v[vectors - 1 - i] = reversed(_mm512_maskz_max_epi32(all, v[i], other));
-        v[i] = _mm512_maskz_min_epi32(all, v[i], other);
+      sort_all<half, std::min(used, half)>(v);
+      if constexpr (used > half) {
+        sort_all<half, used - half>(v + half);
+        // The second half backwards, so that all ascend and then descend.
+        for (int i = vectors - used; i < half; ++i) {
+          const V other = reversed(v[vectors - 1 - i]);
+          v[vectors - 1 - i] = reversed(_mm512_maskz_max_epi32(all, v[i], other));
+          v[i] = _mm512_maskz_min_epi32(all, v[i], other);
+        }
+        halve<half, half>(v);
+        halve<half, used - half>(v + half);
       }
-      halve<half>(v);
-      halve<half>(v + half);
     }
   }
   /// Lanes behind the last column hold the greatest number.
-  template <int vectors>
-  [[gnu::noinline]] static void sort_vectors(int32_t* columns, int64_t count) {
-    V v[vectors];
-    const V last = _mm512_set1_epi32(std::numeric_limits<int32_t>::max());
-    for (int i = 0; i < vectors; ++i) {
-      const int64_t left = count - i * lanes;
-      const auto inside = static_cast<__mmask16>(left >= lanes ? 0xffff : left > 0 ? (1u << left) - 1 : 0);
-      v[i] = _mm512_mask_loadu_epi32(last, inside, columns + i * lanes);
-    }
-    sort_all<vectors>(v);
-    for (int i = 0; i < vectors && i * lanes < count; ++i) _mm512_storeu_si512(columns + i * lanes, v[i]);
+  template <int used>
+  static void sort_vectors(int32_t* columns, int64_t count) {
+    V v[used];
+    for (int i = 0; i < used - 1; ++i) v[i] = _mm512_loadu_si512(columns + i * lanes);
+    const int64_t left = count - (used - 1) * lanes;
+    const auto inside = static_cast<__mmask16>(all >> (lanes - left));
+    v[used - 1] = _mm512_mask_loadu_epi32(_mm512_set1_epi32(std::numeric_limits<int32_t>::max()), inside,
+                                          columns + (used - 1) * lanes);
+    sort_all<static_cast<int>(std::bit_ceil(static_cast<unsigned>(used))), used>(v);
+    for (int i = 0; i < used; ++i) _mm512_storeu_si512(columns + i * lanes, v[i]);
+  }
+  template <int... less>
+  static void sort_by_vectors(int32_t* columns, int64_t count, std::integer_sequence<int, less...>) {
+    static constexpr void (*by_used[])(int32_t*, int64_t) = {sort_vectors<less + 1>...};
+    by_used[(count - 1) / lanes](columns, count);
   }
 #endif
 
