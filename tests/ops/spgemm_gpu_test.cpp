@@ -42,6 +42,18 @@ void run(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>&
   if (wrong) REQUIRE(*wrong == "");
 }
 
+/// C's values, of the same operands' values in each call.
+std::vector<double> bits(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A,
+                         const HostCsr<double>& B) {
+  Random same(seed());
+  std::vector<double> values;
+  const HostCsr<double>* const none = nullptr;
+  const auto wrong = run_case(ctx, c, A, B, none, same, &values);
+  REQUIRE(wrong);
+  REQUIRE(*wrong == "");
+  return values;
+}
+
 /// A grid's neighbours, and points joined by threes in each direction.
 HostCsr<double> grid(int64_t nx, int64_t ny, bool corners) {
   std::vector<std::vector<int64_t>> rows;
@@ -97,20 +109,21 @@ std::pair<HostCsr<double>, HostCsr<double>> long_rows(Random& random) {
   return {from_rows(inner, of_a), from_rows(cols, of_b)};
 }
 
-/// Whether the plan says `number` under `key`.
-bool says(const char* key, const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A,
-          const HostCsr<double>& B, int number = 1) {
+/// The number that the plan says under `key`.
+int64_t said(const char* key, const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A,
+             const HostCsr<double>& B) {
   const DeviceCsr<double> a(ctx, A, c.pair, c.base_a), b(ctx, B, c.pair, c.base_b);
   Plan plan;
   ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, nullptr, c.pair_c, Options(c.options()), plan.out()));
   const char* info = nullptr;
   ok(kkc_plan_info(plan, &info));
-  const std::string said = "\"" + std::string(key) + "\":" + std::to_string(number);
-  const auto at = std::string(info).find(said);
-  return at != std::string::npos && !std::isdigit(static_cast<unsigned char>(info[at + said.size()]));
+  const std::string text = info, name = "\"" + std::string(key) + "\":";
+  const auto at = text.find(name);
+  REQUIRE(at != std::string::npos);
+  return std::stoll(text.substr(at + name.size()));
 }
 bool keeps_slots(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A, const HostCsr<double>& B) {
-  return says("keeps_slots", ctx, c, A, B);
+  return said("keeps_slots", ctx, c, A, B) == 1;
 }
 
 /// Rows of A each of whose products, so many, meet in so many columns, and rows without such company. B's rows are of
@@ -250,16 +263,7 @@ TEST_CASE("spgemm: long rows in pieces", "[spgemm][gpu]") {
     SpgemmCase<double> bounded = c;
     bounded.max_workspace = 0;
     REQUIRE(!keeps_slots(ctx, bounded, A, B));
-    const auto bits = [&](const SpgemmCase<double>& of) {
-      Random same(seed());
-      std::vector<double> values;
-      const HostCsr<double>* const none = nullptr;
-      const auto wrong = run_case(ctx, of, A, B, none, same, &values);
-      REQUIRE(wrong);
-      REQUIRE(*wrong == "");
-      return values;
-    };
-    REQUIRE(bits(c) == bits(bounded));
+    REQUIRE(bits(ctx, c, A, B) == bits(ctx, bounded, A, B));
     auto unsorted = B;
     for (size_t i = 0; i < static_cast<size_t>(B.rows); ++i)
       std::reverse(unsorted.indices.begin() + unsorted.offsets[i], unsorted.indices.begin() + unsorted.offsets[i + 1]);
@@ -284,21 +288,12 @@ TEST_CASE("spgemm: rows of very many entries that name short rows", "[spgemm][gp
     SpgemmCase<double> c;
     c.implementation = "gpu_hash";
     c.beta = 0.5;
-    const auto gathers = [&](const SpgemmCase<double>& of) { return !says("gathered_entries", ctx, of, A, B, 0); };
-    const auto bits = [&](const SpgemmCase<double>& of) {
-      Random same(seed());
-      std::vector<double> values;
-      const HostCsr<double>* const none = nullptr;
-      const auto wrong = run_case(ctx, of, A, B, none, same, &values);
-      REQUIRE(wrong);
-      REQUIRE(*wrong == "");
-      return values;
-    };
+    const auto gathers = [&](const SpgemmCase<double>& of) { return said("gathered_entries", ctx, of, A, B) > 0; };
     SpgemmCase<double> bounded = c;
     bounded.max_workspace = 0;
     REQUIRE(gathers(c));
     REQUIRE(!gathers(bounded));
-    REQUIRE(bits(c) == bits(bounded));
+    REQUIRE(bits(ctx, c, A, B) == bits(ctx, bounded, A, B));
     c.base_a = c.base_b = c.base_c = 1;
     c.alpha = -2;
     for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {
@@ -334,7 +329,7 @@ TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm
       A.indices[static_cast<size_t>(7 * of_a)] = A.indices[static_cast<size_t>(7 * of_a + 1)];
       INFO(of_a << " entries in a row of A, " << of_b << " in one of B");
       const bool fits = 2 * of_a * of_b <= 2048;
-      CHECK(says("one_pass", ctx, c, A, B) == fits);
+      CHECK((said("one_pass", ctx, c, A, B) == 1) == fits);
       for (const bool sorted : {true, false}) {
         c.sorted = sorted;
         c.beta = sorted ? 0 : 2;
@@ -342,7 +337,7 @@ TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm
       }
       c.base_a = c.base_b = c.base_c = 1;
       c.max_workspace = 0;
-      CHECK(says("one_pass", ctx, c, A, B) == fits);
+      CHECK((said("one_pass", ctx, c, A, B) == 1) == fits);
       run(ctx, c, A, B, nullptr, random);
       c.max_workspace = -1;
       for (const kkc_index_pair_t pair : {KKC_INDEX_32_64, KKC_INDEX_64_64}) {
@@ -357,11 +352,11 @@ TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm
     auto A = left(16);
     for (int64_t k = 0; k < 16; ++k) A.indices[static_cast<size_t>(16 + k)] = 3;
     auto B = anywhere(random, inner, cols, 20);
-    CHECK(!says("one_pass", ctx, c, A, B));
+    CHECK(said("one_pass", ctx, c, A, B) == 0);
     run(ctx, c, A, B, nullptr, random);
     A = left(16);
     for (size_t p = 0; p < B.indices.size(); p += 2) B.indices[p] = B.indices[p] % 600 + 60000;
-    CHECK(!says("one_pass", ctx, c, A, B));
+    CHECK(said("one_pass", ctx, c, A, B) == 0);
     run(ctx, c, A, B, nullptr, random);
   }
 }
@@ -387,15 +382,7 @@ TEST_CASE("spgemm: few kinds of rows", "[spgemm][gpu]") {
     const auto kinds = from_rows(22000, of);
     of.resize(22000, {0});
     const auto tall = from_rows(22000, of);
-    const auto classes = [&](const HostCsr<double>& A, const HostCsr<double>& B) {
-      const DeviceCsr<double> a(ctx, A, c.pair, 0), b(ctx, B, c.pair, 0);
-      Plan plan;
-      ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, nullptr, c.pair_c, Options(c.options()), plan.out()));
-      const char* info = nullptr;
-      ok(kkc_plan_info(plan, &info));
-      return std::stoll(std::string(info).substr(std::string(info).find("\"row_classes\":") + 14));
-    };
-    REQUIRE(classes(kinds, tall) >= 900);
+    REQUIRE(said("row_classes", ctx, c, kinds, tall) >= 900);
     run(ctx, c, kinds, tall, nullptr, random);
   }
 }
