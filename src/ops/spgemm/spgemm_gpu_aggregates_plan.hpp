@@ -261,10 +261,6 @@ class AggregateSymbolic {
     found_.repeated = s.repeated != 0;
   }
 
-  static int bits_of(int64_t count) {
-    return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))));
-  }
-
   Queue& queue_;
   const Desc& desc_;
   Pattern<I> A_;

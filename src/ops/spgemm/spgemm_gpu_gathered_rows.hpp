@@ -1,8 +1,6 @@
 // The plan of rows whose entries of C gather their products (spgemm_gpu_gathered_kernels.hpp). Knows no element type.
 #pragma once
 
-#include <bit>
-
 #include "device/gpu_sort.hpp"
 #include "spgemm_gpu_aggregates_plan_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
@@ -124,10 +122,6 @@ class GatheredRows {
                                 found_.starts.template as<int32_t>(), found_.row_of.template as<int32_t>(),
                                 firsts_.template as<int32_t>(), columns_.template as<I>(),
                                 row_in_list_.template as<int32_t>()});
-  }
-
-  static int bits_of(int64_t count) {
-    return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))));
   }
 
   Queue& queue_;

@@ -1,6 +1,9 @@
 // What the plans of sparse products on GPUs do between kernels.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+
 #include "core/memory.hpp"
 #include "device/gpu_launch.hpp"
 
@@ -11,6 +14,11 @@ using gpu::read_back;
 
 inline void clear(Queue& queue, const Buffer& buffer) {
   if (buffer.bytes() > 0) gpu::clear_words(queue, buffer.data(), buffer.bytes());
+}
+
+/// Of the numbers below `count`, for sorts.
+inline int bits_of(int64_t count) {
+  return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))));
 }
 
 /// Loads the kernel first where it takes more shared memory than usual.
