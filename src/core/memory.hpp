@@ -26,16 +26,30 @@ inline constexpr size_t memory_alignment = 256;
 class Memory {
  public:
   Memory(std::shared_ptr<Queue> queue, std::shared_ptr<Allocator> allocator)
-      : queue_(std::move(queue)), allocator_(std::move(allocator)) {}
+      : queue_(std::move(queue)), allocator_(std::move(allocator)) {
+    if (queue_ && !allocator_) in_order_.reset(new Memory(queue_));
+  }
   virtual ~Memory() = default;
   Queue& queue() const { return *queue_; }
   /// Never null for bytes > 0: throws OUT_OF_MEMORY.
   virtual void* allocate(Space space, size_t bytes) const;
   virtual void deallocate(Space space, void* data, size_t bytes) const noexcept;
 
+  /// For device memory that only work of this queue uses, in its order: a GPU then waits for no one, neither when the
+  /// memory is allocated nor when it is freed.
+  static const std::shared_ptr<const Memory>& in_order(const std::shared_ptr<const Memory>& memory) {
+    return memory->in_order_ ? memory->in_order_ : memory;
+  }
+
  private:
+  explicit Memory(std::shared_ptr<Queue> queue) : queue_(std::move(queue)), is_in_order_(true) {}
+  bool is_kept(Space space, size_t bytes) const;
+  size_t room_for(Space space, size_t bytes) const;
+
   std::shared_ptr<Queue> queue_;
   std::shared_ptr<Allocator> allocator_;
+  bool is_in_order_ = false;
+  std::shared_ptr<const Memory> in_order_;  // null: this is it, or there is none
 };
 
 /// A block of memory with an owner. Empty for 0 bytes.

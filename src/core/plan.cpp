@@ -10,7 +10,7 @@ Plan::Plan(std::shared_ptr<Context> context, std::unique_ptr<PlanState> state, P
       state_(std::move(state)),
       passed_over_(std::move(passed_over)),
       seconds_(seconds) {
-  workspace_ = Buffer(context_->memory(), own_space(context_->device()), state_->workspace_bytes());
+  workspace_ = Buffer(Memory::in_order(context_->memory()), own_space(context_->device()), state_->workspace_bytes());
 }
 
 std::string Plan::describe() const {

@@ -56,7 +56,13 @@ class Queue : public Border {
   // The following run inside run(). Sizes are never 0.
   virtual void* allocate(Space space, size_t bytes) = 0;  // null when there is none left
   virtual void deallocate(Space space, void* data, size_t bytes) noexcept = 0;
-  /// Any two places that do not overlap. On a GPU blocks if one is pageable host memory, else only enqueues.
+  /// Device memory for this queue's work alone, in its order, so that what was given back may be taken at once: a block
+  /// of exactly so many bytes, or null. Needs no run().
+  virtual void* take(size_t) noexcept { return nullptr; }
+  /// False: the caller deallocates.
+  virtual bool give(void*, size_t) noexcept { return false; }
+  /// Any two places that do not overlap. On a GPU pageable host memory has been read or written when this returns;
+  /// other copies are only enqueued.
   virtual void copy(void* destination, const void* source, size_t bytes) = 0;
   virtual void synchronize() = 0;
   virtual void set_stream(void* stream) = 0;

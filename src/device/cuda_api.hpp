@@ -134,14 +134,20 @@ inline status_t free_managed(void* data) { return cudaFree(data); }
 inline status_t copy_async(void* destination, const void* source, size_t bytes, stream_t stream) {
   return cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream);
 }
-/// Host memory that the driver does not know: copies of it block.
-inline bool is_pageable(const void* data) {
+/// pageable: host memory that the driver does not know, whose copies block. ordinal: the device whose memory it is, -1
+/// for any other.
+struct Place {
+  bool pageable;
+  int ordinal;
+};
+inline Place place_of(const void* data) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
-    return true;
+    return {true, -1};
   }
-  return attributes.type == cudaMemoryTypeUnregistered;
+  return {attributes.type == cudaMemoryTypeUnregistered,
+          attributes.type == cudaMemoryTypeDevice ? attributes.device : -1};
 }
 
 // Kernels.

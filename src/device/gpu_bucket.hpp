@@ -59,7 +59,7 @@ void bucket(Queue& queue, const std::shared_ptr<const Memory>& memory, const I* 
   const int bits = buckets <= 1 ? 1 : std::bit_width(static_cast<uint64_t>(buckets - 1));
   const int passes = radix_passes(0, bits);
   const auto array = [&](int64_t count, size_t bytes_each) {
-    return Buffer(memory, Space::device, static_cast<size_t>(count) * bytes_each);
+    return Buffer(Memory::in_order(memory), Space::device, static_cast<size_t>(count) * bytes_each);
   };
   const Buffer sorted = array(n, sizeof(Key)), other_keys = array(passes > 1 ? n : 0, sizeof(Key)),
                other_places = array(passes > 1 ? n : 0, sizeof(O));

@@ -101,14 +101,34 @@ stream_t take_stream(Gpu& gpu) {
   return stream;
 }
 
+namespace {
+
+/// What lanes keep for themselves.
+void free_kept(Gpu& gpu) {
+  std::vector<KeptBlocks::Block> blocks;
+  {
+    State& all = state();
+    std::lock_guard lock(all.mutex);
+    for (Lane* lane : all.lanes) {
+      if (lane->gpu != &gpu) continue;
+      const auto more = lane->kept.take_all();
+      blocks.insert(blocks.end(), more.begin(), more.end());
+    }
+  }
+  for (const auto& block : blocks) deallocate(gpu, Space::device, block.data);
+}
+
+}  // namespace
+
 void* allocate(Gpu& gpu, Space space, size_t bytes) {
   collect();
   void* data = nullptr;
   if (space == Space::device) {
     status_t status = allocate_from(gpu.pool, data, bytes, gpu.allocations);
     if (status == out_of_memory) {
-      // What is being freed may be enough, in one piece once the pool has let go of it.
+      // What is kept or being freed may be enough, in one piece once the pool has let go of it.
       static_cast<void>(last_error());
+      free_kept(gpu);
       check(synchronize(gpu.frees), "waiting for memory");
       ignore(trim_pool(gpu.pool));
       status = allocate_from(gpu.pool, data, bytes, gpu.allocations);

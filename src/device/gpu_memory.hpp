@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/kept_blocks.hpp"
 #include "core/types.hpp"
 #include "device/gpu_api.hpp"
 
@@ -32,6 +33,7 @@ struct Lane {
   stream_t own{};
   event_t event{};
   std::atomic<bool> foreign = false;
+  KeptBlocks kept;  // that only its own work used
 };
 
 // All thread-safe.

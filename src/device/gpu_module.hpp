@@ -7,6 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -104,6 +105,41 @@ struct SelfCheck {
   }
 };
 
+/// Words for the host, into pinned memory.
+struct ReadWords {
+  static constexpr int threads = 256;
+  uint32_t* to;
+  const uint32_t* from;
+  int32_t count;
+
+  __device__ void operator()() const {
+    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < count; i += threads) to[i] = from[i];
+  }
+  static status_t start(stream_t stream, void* to, const void* from, size_t bytes) {
+    ReadWords f{static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), static_cast<int32_t>(bytes / 4)};
+    void* arguments[] = {&f};
+    return launch_kernel(kernel_of<ReadWords>(), dim3(1), dim3(threads), arguments, 0, stream);
+  }
+};
+
+/// Words from the host, which are the kernel's argument.
+struct WriteWords {
+  static constexpr int threads = 64;
+  uint32_t* to;
+  int32_t count;
+  uint32_t words[SmallCopies::most_written / 4];
+
+  __device__ void operator()() const {
+    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < count; i += threads) to[i] = words[i];
+  }
+  static status_t start(stream_t stream, void* to, const void* from, size_t bytes) {
+    WriteWords f{static_cast<uint32_t*>(to), static_cast<int32_t>(bytes / 4), {}};
+    std::memcpy(f.words, from, bytes);
+    void* arguments[] = {&f};
+    return launch_kernel(kernel_of<WriteWords>(), dim3(1), dim3(threads), arguments, 0, stream);
+  }
+};
+
 template <class Vendor>
 class Module {
  public:
@@ -142,7 +178,8 @@ class Module {
     });
     Dl_info self{};
     const bool known = dladdr(reinterpret_cast<const void*>(&Module::enter), &self) != 0 && self.dli_fname != nullptr;
-    backend_ = new GpuBackend(core, Vendor::table(), ordinals, known ? self.dli_fname : "", make_space);
+    backend_ = new GpuBackend(core, Vendor::table(), ordinals, known ? self.dli_fname : "", make_space,
+                              {ReadWords::start, WriteWords::start});
     return *backend_;
   }
 
@@ -171,7 +208,7 @@ class Module {
     if (backend_ != nullptr) backend_->close();
     if (!usable) return Vendor::forget();
     Surroundings in;
-    if (set_device(ordinal_) != success || synchronize_device() != success || is_pageable(Vendor::scratch()))
+    if (set_device(ordinal_) != success || synchronize_device() != success || place_of(Vendor::scratch()).pageable)
       return Vendor::forget();
     try {
       Kokkos::finalize();

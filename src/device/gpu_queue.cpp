@@ -1,15 +1,21 @@
 #include "gpu_queue.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "gpu_guard.hpp"
 
 namespace kkc::gpu {
+namespace {
+
+constexpr size_t most_kept_bytes = size_t{256} << 20;
+
+}  // namespace
 
 GpuQueue::GpuQueue(GpuBackend& backend, Gpu& gpu)
     : backend_(backend),
       gpu_(gpu),
-      lane_{&gpu, take_stream(gpu), {}, false},
+      lane_{&gpu, take_stream(gpu), {}, false, KeptBlocks(std::min(most_kept_bytes, gpu.facts.memory / 64))},
       stream_(lane_.own),
       space_(backend.space_on(gpu, stream_)) {
   join(lane_);
@@ -20,6 +26,7 @@ GpuQueue::~GpuQueue() {
   Surroundings in(gpu_.context);
   if (scratch_ != nullptr) deallocate(Space::device, scratch_, scratch_bytes);
   if (landing_ != nullptr) deallocate(Space::pinned, landing_, landing_bytes);
+  for (const auto& block : lane_.kept.take_all()) deallocate(Space::device, block.data, block.bytes);
   leave(lane_);
 }
 
@@ -37,15 +44,32 @@ void GpuQueue::enter(Thunk thunk, void* argument, Failure& failure) const {
   if (capture == not_capturing) static_cast<void>(record(lane_.event, stream));
 }
 
+bool GpuQueue::give(void* data, size_t bytes) noexcept {
+  if (!backend_.usable()) return false;
+  return lane_.kept.keep({data, bytes}, [this](const KeptBlocks::Block& oldest) {
+    Surroundings in(gpu_.context);
+    gpu::deallocate(gpu_, Space::device, oldest.data);
+  });
+}
+
 void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
   const stream_t stream = used_stream();
-  const bool blocks = is_pageable(destination) || is_pageable(source);
+  const Place to = place_of(destination), from = place_of(source);
+  const bool blocks = to.pageable || from.pageable;
   require(
       !blocks || capture_of(stream) == not_capturing, KKC_STATUS_WRONG_STATE,
       "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
+  const auto are_words = [&](const void* device) { return (reinterpret_cast<uintptr_t>(device) | bytes) % 4 == 0; };
+  if (from.pageable && to.ordinal == gpu_.ordinal && bytes <= SmallCopies::most_written && are_words(destination)) {
+    check(backend_.small_copies().write(stream, destination, source, bytes), "copying");
+    return;
+  }
   // The runtime's own way from a device to pageable memory takes several times as long.
-  if (blocks && bytes <= landing_bytes && !is_pageable(source)) {
-    check(copy_async(landing(), source, bytes, stream), "copying");
+  if (blocks && bytes <= landing_bytes && !from.pageable) {
+    const bool small = from.ordinal == gpu_.ordinal && bytes <= SmallCopies::most_read && are_words(source);
+    check(small ? backend_.small_copies().read(stream, landing(), source, bytes)
+                : copy_async(landing(), source, bytes, stream),
+          "copying");
     check(gpu::synchronize(stream), "waiting for a copy");
     std::memcpy(destination, landing_, bytes);
     return;
@@ -126,11 +150,12 @@ void GpuQueue::describe(Info& info) const {
 }
 
 GpuBackend::GpuBackend(const CoreTable& core, const DeviceTable& table, const std::vector<int>& ordinals,
-                       std::string file, MakeSpace make_space)
+                       std::string file, MakeSpace make_space, const SmallCopies& small)
     : core_(core),
       table_(table),
       file_(std::move(file)),
       make_space_(make_space),
+      small_(small),
       gpus_(ordinals.size()),
       ordinals_(ordinals) {
   for (size_t i = 0; i < ordinals.size(); ++i) {

@@ -28,6 +28,8 @@ class GpuQueue final : public Queue {
   bool reads(Space space) const override { return space != Space::host; }
   void* allocate(Space space, size_t bytes) override { return gpu::allocate(gpu_, space, bytes); }
   void deallocate(Space space, void* data, size_t) noexcept override { gpu::deallocate(gpu_, space, data); }
+  void* take(size_t bytes) noexcept override { return lane_.kept.take(bytes); }
+  bool give(void* data, size_t bytes) noexcept override;
   void copy(void* destination, const void* source, size_t bytes) override;
   void synchronize() override;
   void set_stream(void* stream) override;
@@ -66,13 +68,21 @@ class GpuQueue final : public Queue {
   std::shared_ptr<void> space_;                                 // null: the stream was being captured when it came
 };
 
+/// Copies of a few words by kernels, between memory of the stream's device and the host: they begin right behind the
+/// kernel before, where an engine for copies takes several times as long to begin.
+struct SmallCopies {
+  static constexpr size_t most_read = 4096, most_written = 256;                  // bytes
+  status_t (*read)(stream_t stream, void* to, const void* from, size_t bytes);   // to: pinned
+  status_t (*write)(stream_t stream, void* to, const void* from, size_t bytes);  // has read `from` when it returns
+};
+
 class GpuBackend final : public Backend {
  public:
   /// Makes Kokkos' instance on a stream of the device that the runtime calls `ordinal`.
   using MakeSpace = std::shared_ptr<void> (*)(int ordinal, stream_t stream);
 
   GpuBackend(const CoreTable& core, const DeviceTable& table, const std::vector<int>& ordinals, std::string file,
-             MakeSpace make_space);
+             MakeSpace make_space, const SmallCopies& small);
 
   Device device() const override { return gpu::device; }
   int32_t count() const override { return static_cast<int32_t>(gpus_.size()); }
@@ -87,6 +97,7 @@ class GpuBackend final : public Backend {
   void run_guarded(Thunk thunk, void* argument, Failure& failure) const;
 
   const std::string& file() const { return file_; }
+  const SmallCopies& small_copies() const { return small_; }
   /// The cached instance for a stream: each costs several buffers. Null when there is none and none may be made.
   std::shared_ptr<void> space_on(const Gpu& gpu, stream_t stream, bool may_make = true);
 
@@ -105,6 +116,7 @@ class GpuBackend final : public Backend {
   const DeviceTable& table_;
   std::string file_;
   MakeSpace make_space_;
+  SmallCopies small_;
   std::vector<Gpu> gpus_;
   std::vector<int> ordinals_;
   std::mutex mutex_;

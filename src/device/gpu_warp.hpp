@@ -85,6 +85,15 @@ __device__ inline uint32_t or32(uint32_t bits) {
 #endif
 }
 
+/// The sum over all 32 neighbours.
+__device__ inline uint32_t sum32(uint32_t value) {
+#if defined(__HIP__)
+  return subgroup_sum(value, 32);
+#else
+  return __reduce_add_sync(0xffffffffu, value);
+#endif
+}
+
 /// Orders shared memory among the 32 neighbours.
 __device__ inline void sync32() {
 #if defined(__HIP__)

@@ -21,7 +21,8 @@ struct Zeros {
 
 class ZeroRows {
  public:
-  ZeroRows(const std::shared_ptr<const Memory>& memory, Queue& queue) : zeros_(memory, Space::device, sizeof(Zeros)) {
+  ZeroRows(const std::shared_ptr<const Memory>& memory, Queue& queue)
+      : zeros_(Memory::in_order(memory), Space::device, sizeof(Zeros)) {
     clear(queue);
   }
   Zeros* counter() const { return zeros_.as<Zeros>(); }

@@ -130,14 +130,16 @@ inline status_t free_managed(void* data) { return hipFree(data); }
 inline status_t copy_async(void* destination, const void* source, size_t bytes, stream_t stream) {
   return hipMemcpyAsync(destination, source, bytes, hipMemcpyDefault, stream);
 }
-/// Host memory that the driver does not know: copies of it block.
-inline bool is_pageable(const void* data) {
+/// As for CUDA; the device is not asked for: the member that tells a device's memory has another name in each version.
+struct Place {
+  bool pageable;
+  int ordinal;
+};
+inline Place place_of(const void* data) {
   hipPointerAttribute_t attributes{};
-  if (hipPointerGetAttributes(&attributes, data) != hipSuccess) {
-    static_cast<void>(hipGetLastError());
-    return true;
-  }
-  return false;
+  if (hipPointerGetAttributes(&attributes, data) == hipSuccess) return {false, -1};
+  static_cast<void>(hipGetLastError());
+  return {true, -1};
 }
 
 // Kernels.

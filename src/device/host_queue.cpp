@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "core/kept_blocks.hpp"
 #include "core/memory.hpp"
 #include "core/process.hpp"
 #include "host_simd.hpp"
@@ -67,78 +66,22 @@ constexpr bool address_sanitizer = false;
 #endif
 
 /// Large arrays that were freed, for the next allocations: the system clears every page that it gives out, which takes
-/// longer than to plan and to make many a product. GPUs keep theirs in a pool of the driver (gpu_memory.cpp).
-class KeptArrays {
- public:
-  /// What is allocated for an array: arrays of one size class can take each other's place.
-  static size_t class_of(size_t bytes) {
-    if (bytes < huge_from || bytes > most_bytes() / 2) return bytes;
-    const size_t step = std::max(huge_page, std::bit_floor(bytes) / 8);
-    return (bytes + step - 1) / step * step;
-  }
-
-  /// An array of `bytes`, a size class, or null.
-  void* take(size_t bytes) {
-    if (!keeps(bytes)) return nullptr;
-    const std::lock_guard lock(mutex_);
-    for (size_t i = count_; i-- > 0;)
-      if (arrays_[i].bytes == bytes) {
-        void* const data = arrays_[i].data;
-        remove(i);
-        return data;
-      }
-    return nullptr;
-  }
-
-  /// False: the caller frees it.
-  bool keep(void* data, size_t bytes) noexcept {
-    if (!keeps(bytes)) return false;
-    const std::lock_guard lock(mutex_);
-    while (count_ == arrays_.size() || bytes_ + bytes > most_bytes()) free_oldest();
-    arrays_[count_++] = {data, bytes};
-    bytes_ += bytes;
-    return true;
-  }
-
-  void free_all() noexcept {
-    const std::lock_guard lock(mutex_);
-    while (count_ > 0) free_oldest();
-  }
-
- private:
-  struct Array {
-    void* data;
-    size_t bytes;
-  };
-
-  /// Of all of them; half of it of one.
-  static size_t most_bytes() {
-    static const size_t most = [] {
-      const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-      const size_t memory = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
-      return std::min(size_t{512} << 20, memory / 32);
-    }();
-    return most;
-  }
-  static bool keeps(size_t bytes) { return !address_sanitizer && bytes >= huge_from && bytes <= most_bytes() / 2; }
-  void remove(size_t i) noexcept {
-    bytes_ -= arrays_[i].bytes;
-    std::move(arrays_.begin() + i + 1, arrays_.begin() + count_--, arrays_.begin() + i);
-  }
-  void free_oldest() noexcept {
-    ::operator delete(arrays_[0].data, alignment_for(arrays_[0].bytes));
-    remove(0);
-  }
-
-  std::mutex mutex_;
-  std::array<Array, 64> arrays_{};  // the oldest first
-  size_t count_ = 0, bytes_ = 0;
-};
-
-KeptArrays& kept_arrays() {
-  static auto* arrays = new KeptArrays;  // never destroyed: objects may be freed after the end of main
+/// longer than to plan and to make many a product.
+KeptBlocks& kept_arrays() {
+  // Never destroyed: objects may be freed after the end of main.
+  static auto* arrays = new KeptBlocks([] {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const size_t memory = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
+    return std::min(size_t{512} << 20, memory / 32);
+  }());
   return *arrays;
 }
+bool is_kept(size_t bytes) { return !address_sanitizer && bytes >= huge_from && kept_arrays().keeps(bytes); }
+size_t room_for(size_t bytes) {
+  const size_t room = size_class(bytes, huge_page);
+  return is_kept(bytes) && is_kept(room) ? room : bytes;
+}
+void free_array(const KeptBlocks::Block& array) { ::operator delete(array.data, alignment_for(array.bytes)); }
 
 class HostBackend final : public Backend {
  public:
@@ -166,11 +109,12 @@ class HostBackend final : public Backend {
 void* HostQueue::allocate(Space, size_t bytes) {
   // The system's function rounds up to the alignment, and would wrap around to nothing.
   if (bytes > SIZE_MAX - huge_page) return nullptr;
-  const size_t room = KeptArrays::class_of(bytes);
-  if (void* const kept = kept_arrays().take(room)) return kept;
+  const size_t room = room_for(bytes);
+  if (is_kept(room))
+    if (void* const kept = kept_arrays().take(room)) return kept;
   void* data = ::operator new(room, alignment_for(bytes), std::nothrow);
   if (data == nullptr) {
-    kept_arrays().free_all();
+    for (const auto& array : kept_arrays().take_all()) free_array(array);
     data = ::operator new(room, alignment_for(bytes), std::nothrow);
   }
 #ifdef MADV_HUGEPAGE
@@ -180,7 +124,8 @@ void* HostQueue::allocate(Space, size_t bytes) {
 }
 
 void HostQueue::deallocate(Space, void* data, size_t bytes) noexcept {
-  if (!kept_arrays().keep(data, KeptArrays::class_of(bytes))) ::operator delete(data, alignment_for(bytes));
+  const KeptBlocks::Block array{data, room_for(bytes)};
+  if (!is_kept(array.bytes) || !kept_arrays().keep(array, free_array)) free_array(array);
 }
 
 void HostQueue::copy(void* destination, const void* source, size_t bytes) { std::memcpy(destination, source, bytes); }

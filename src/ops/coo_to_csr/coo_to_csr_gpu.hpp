@@ -74,7 +74,7 @@ template <class I, class O>
 std::unique_ptr<EntryMap> make_typed(const Desc& desc, Queue& queue) {
   const int64_t n = desc.entries;
   const auto array = [&](int64_t count, size_t bytes_each) {
-    return Buffer(desc.memory, Space::device, static_cast<size_t>(count) * bytes_each);
+    return Buffer(Memory::in_order(desc.memory), Space::device, static_cast<size_t>(count) * bytes_each);
   };
   auto places = shared_array<O>(desc.memory, Space::device, n);
   const Buffer offsets = array(desc.rows + 1, sizeof(O)), dealt = array(n, sizeof(I));

@@ -17,7 +17,8 @@ inline constexpr Found none_found{~0ull, 0};
 
 class FoundRows {
  public:
-  FoundRows(const std::shared_ptr<const Memory>& memory, Queue& queue) : found_(memory, Space::device, sizeof(Found)) {
+  FoundRows(const std::shared_ptr<const Memory>& memory, Queue& queue)
+      : found_(Memory::in_order(memory), Space::device, sizeof(Found)) {
     clear(queue);
   }
   Found* counter() const { return found_.as<Found>(); }

@@ -129,12 +129,13 @@ class ProgramsKernel final : public Kernel {
       widest = std::max(widest, width);
     }
     groups_ = starts.back().records / each;
-    Buffer device_starts(desc.memory, Space::device, starts.size() * sizeof(LevelStart));
+    Buffer device_starts(Memory::in_order(desc.memory), Space::device, starts.size() * sizeof(LevelStart));
     queue.copy(device_starts.data(), starts.data(), device_starts.bytes());
-    records_ = Buffer(desc.memory, Space::device, static_cast<size_t>(groups_ * each) * sizeof(ProgramRow<I, O>));
+    records_ = Buffer(Memory::in_order(desc.memory), Space::device,
+                      static_cast<size_t>(groups_ * each) * sizeof(ProgramRow<I, O>));
     if (programs_->lanes > 0 && widest * levels_->count <= uneven_levels * rows_)
-      gates_ = Buffer(desc.memory, Space::device, static_cast<size_t>(groups_) * sizeof(O));
-    Buffer ticket(desc.memory, Space::device, ticket_bytes);
+      gates_ = Buffer(Memory::in_order(desc.memory), Space::device, static_cast<size_t>(groups_) * sizeof(O));
+    Buffer ticket(Memory::in_order(desc.memory), Space::device, ticket_bytes);
     const auto words = static_cast<int64_t>(records_.bytes() / sizeof(uint32_t));
     if (each > 1)
       gpu::launch(queue, std::min(gpu::blocks_for(words, BeginPrograms::threads * 8), 4096u), BeginPrograms::threads, 0,

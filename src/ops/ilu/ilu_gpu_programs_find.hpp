@@ -47,7 +47,7 @@ void build_programs(Queue& queue, const Desc& desc, const RowCensus& census, con
     }
   programs.count = static_cast<int64_t>(examples.size());
   const auto count = static_cast<int32_t>(examples.size());
-  Buffer device_examples(desc.memory, Space::device, examples.size() * sizeof(int64_t));
+  Buffer device_examples(Memory::in_order(desc.memory), Space::device, examples.size() * sizeof(int64_t));
   queue.copy(device_examples.data(), examples.data(), device_examples.bytes());
   const auto* const from = device_examples.as<int64_t>();
 
@@ -56,7 +56,7 @@ void build_programs(Queue& queue, const Desc& desc, const RowCensus& census, con
   Buffer device_rounds, firsts;
   BuildLong<form, I, O> build_long{rows, from, count, nullptr, nullptr, nullptr};
   if (programs.lanes == 0) {
-    device_rounds = Buffer(desc.memory, Space::device, rounds.size() * sizeof(int32_t));
+    device_rounds = Buffer(Memory::in_order(desc.memory), Space::device, rounds.size() * sizeof(int32_t));
     build_long.rounds = device_rounds.as<int32_t>();
     gpu::launch_over(queue, int64_t{count} * 32, build_long);
     queue.copy(rounds.data(), device_rounds.data(), device_rounds.bytes());
@@ -75,14 +75,14 @@ void build_programs(Queue& queue, const Desc& desc, const RowCensus& census, con
         cat("the programs of rows that differ would take more than ", most_words * 4, " bytes, expected fewer");
     return;
   }
-  programs.starts = Buffer(desc.memory, Space::device, starts.size() * sizeof(uint32_t));
+  programs.starts = Buffer(Memory::in_order(desc.memory), Space::device, starts.size() * sizeof(uint32_t));
   queue.copy(programs.starts.data(), starts.data(), programs.starts.bytes());
-  programs.words = Buffer(desc.memory, Space::device, static_cast<size_t>(words) * sizeof(uint32_t));
+  programs.words = Buffer(Memory::in_order(desc.memory), Space::device, static_cast<size_t>(words) * sizeof(uint32_t));
   if (programs.lanes > 0) {
     gpu::launch_over(queue, int64_t{count} * programs.lanes,
                      BuildShort<form, I, O>{rows, from, count, programs.lanes, programs.words.as<uint32_t>()});
   } else {
-    firsts = Buffer(desc.memory, Space::device, of_programs.size() * sizeof(uint32_t));
+    firsts = Buffer(Memory::in_order(desc.memory), Space::device, of_programs.size() * sizeof(uint32_t));
     queue.copy(firsts.data(), of_programs.data(), firsts.bytes());
     build_long.starts = firsts.as<uint32_t>();
     build_long.words = programs.words.as<uint32_t>();
@@ -95,9 +95,9 @@ template <Form form, class I, class O>
 void find_programs(Queue& queue, const Desc& desc, Programs& programs) {
   const int64_t rows = desc.A.rows;
   constexpr size_t keys_bytes = table_slots * sizeof(unsigned long long), rows_bytes = table_slots * sizeof(int64_t);
-  Buffer tables(desc.memory, Space::device, 2 * (keys_bytes + rows_bytes) + sizeof(RowCensus));
-  Buffer kind_of(desc.memory, Space::device, static_cast<size_t>(rows) * sizeof(int32_t));
-  programs.of_row = Buffer(desc.memory, Space::device, static_cast<size_t>(rows) * sizeof(int32_t));
+  Buffer tables(Memory::in_order(desc.memory), Space::device, 2 * (keys_bytes + rows_bytes) + sizeof(RowCensus));
+  Buffer kind_of(Memory::in_order(desc.memory), Space::device, static_cast<size_t>(rows) * sizeof(int32_t));
+  programs.of_row = Buffer(Memory::in_order(desc.memory), Space::device, static_cast<size_t>(rows) * sizeof(int32_t));
   char* const begin = tables.as<char>();
   const auto table = [&](size_t n) {
     char* const at = begin + n * (keys_bytes + rows_bytes);

@@ -131,7 +131,7 @@ class Maker {
   }
 
   int64_t find_diagonal(const EntryMap& sorted, O* diagonal) const {
-    const Buffer first(desc_.memory, Space::device, sizeof(unsigned long long));
+    const Buffer first(Memory::in_order(desc_.memory), Space::device, sizeof(unsigned long long));
     auto missing = static_cast<unsigned long long>(rows_);
     queue_.copy(first.data(), &missing, sizeof missing);
     gpu::launch_over(queue_, rows_,
@@ -146,7 +146,8 @@ class Maker {
     made.offsets = array<O>(rows_ + 1);
     O* const offsets = made.offsets->template as<O>();
     gpu::prepare_scan<O, O>(queue_);
-    const Buffer scratch(desc_.memory, Space::device, std::max<size_t>(gpu::scan_scratch_bytes<O>(rows_), 1));
+    const Buffer scratch(Memory::in_order(desc_.memory), Space::device,
+                         std::max<size_t>(gpu::scan_scratch_bytes<O>(rows_), 1));
     gpu::launch_over(queue_, rows_, CountLower<O>{sorted.offsets->template as<O>(), diagonal, rows_, offsets});
     gpu::exclusive_scan(queue_, static_cast<const O*>(offsets), offsets, rows_, scratch.data());
     made.nnz = static_cast<int64_t>(gpu::read_back<O>(queue_, offsets + rows_));

@@ -53,7 +53,8 @@ class RowUnions {
       gpu::launch(queue_, blocks, mark.threads, 0, mark);
     }
     auto* const offsets = made.offsets->template as<int64_t>();
-    const Buffer scratch(memory_, Space::device, std::max<size_t>(gpu::scan_scratch_bytes<int64_t>(rows_), 8));
+    const Buffer scratch(Memory::in_order(memory_), Space::device,
+                         std::max<size_t>(gpu::scan_scratch_bytes<int64_t>(rows_), 8));
     gpu::exclusive_scan(queue_, static_cast<const int32_t*>(counts.as<int32_t>()), offsets, rows_, scratch.data());
     made.nnz = gpu::read_back<int64_t>(queue_, offsets + rows_);
     counted(made.nnz);
@@ -84,7 +85,7 @@ class RowUnions {
 
   template <class T>
   Buffer array(int64_t count) const {
-    return Buffer(memory_, Space::device, static_cast<size_t>(count) * sizeof(T));
+    return Buffer(Memory::in_order(memory_), Space::device, static_cast<size_t>(count) * sizeof(T));
   }
   template <class T>
   std::shared_ptr<const Buffer> shared(int64_t count) const {

@@ -89,7 +89,7 @@ class SweepsKernel final : public Kernel {
    private:
     template <class T>
     Buffer array(int64_t count) const {
-      return Buffer(k_.memory_, Space::device, static_cast<size_t>(count) * sizeof(T));
+      return Buffer(Memory::in_order(k_.memory_), Space::device, static_cast<size_t>(count) * sizeof(T));
     }
     template <class T>
     std::shared_ptr<const Buffer> shared(int64_t count) const {
@@ -97,7 +97,8 @@ class SweepsKernel final : public Kernel {
     }
     template <class In>
     void scan(const In* counts, int64_t* offsets, int64_t n) const {
-      const Buffer scratch(k_.memory_, Space::device, std::max<size_t>(gpu::scan_scratch_bytes<int64_t>(n), 8));
+      const Buffer scratch(Memory::in_order(k_.memory_), Space::device,
+                           std::max<size_t>(gpu::scan_scratch_bytes<int64_t>(n), 8));
       gpu::exclusive_scan(queue_, counts, offsets, n, scratch.data());
     }
     Buffer rows_of(const DeviceRows<I>& rows) const {

@@ -86,7 +86,7 @@ class LevelSort {
   LevelSort(const std::shared_ptr<const Memory>& memory, int64_t rows)
       : rows_(rows),
         each_((static_cast<size_t>(rows) * sizeof(I) + memory_alignment - 1) / memory_alignment * memory_alignment),
-        room_(memory, Space::device, 2 * each_ + gpu::sort_scratch_bytes<Key, I>(rows)),
+        room_(Memory::in_order(memory), Space::device, 2 * each_ + gpu::sort_scratch_bytes<Key, I>(rows)),
         order_(shared_device_array<I>(memory, rows)) {}
 
   /// Finds order, device_starts and starts. Blocks.

@@ -15,10 +15,12 @@
 
 namespace kkc::levels::gpu_parts {
 
+/// For work of this queue alone.
 template <class T>
 Buffer device_array(const std::shared_ptr<const Memory>& memory, int64_t count) {
-  return Buffer(memory, Space::device, static_cast<size_t>(count) * sizeof(T));
+  return Buffer(Memory::in_order(memory), Space::device, static_cast<size_t>(count) * sizeof(T));
 }
+/// For plans of any context.
 template <class T>
 std::shared_ptr<const Buffer> shared_device_array(const std::shared_ptr<const Memory>& memory, int64_t count) {
   return std::make_shared<const Buffer>(memory, Space::device, static_cast<size_t>(count) * sizeof(T));

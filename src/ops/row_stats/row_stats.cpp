@@ -35,10 +35,10 @@ void require_good(Queue& queue, const RowStats& rows, const CsrRef& A, const cha
 std::vector<RowStats> checked_row_stats(const Context& context, std::span<const NamedPattern> patterns) {
   Queue& queue = context.queue();
   const auto& pass = only_implementation<row_stats::Implementation>(queue, "row_stats");
-  std::vector<CsrRef> matrices;
-  for (const NamedPattern& pattern : patterns) matrices.push_back(pattern.matrix);
+  std::vector<row_stats::Pass> passes;
+  for (const NamedPattern& pattern : patterns) passes.push_back({pattern.matrix, pattern.offsets_only});
   std::vector<RowStats> stats(patterns.size());
-  queue.run([&] { pass.run(queue, matrices, false, stats.data()); });
+  queue.run([&] { pass.run(queue, passes, stats.data()); });
   for (size_t i = 0; i < patterns.size(); ++i) require_good(queue, stats[i], patterns[i].matrix, patterns[i].argument);
   return stats;
 }

@@ -27,10 +27,15 @@ namespace row_stats {
 /// Matrices that a pass looks at together.
 inline constexpr size_t most_matrices = 4;
 
+struct Pass {
+  CsrRef matrix;
+  bool offsets_only;  // columns are known to be good
+};
+
 struct Implementation : Entry {
-  /// Blocks once for all of the at most most_matrices matrices. Reads offsets, and indices unless `offsets_only`; a bad
-  /// entry need not be looked for where offsets are bad.
-  void (*run)(Queue& queue, std::span<const CsrRef> matrices, bool offsets_only, RowStats* stats);
+  /// Blocks once for all of the at most most_matrices matrices. A bad entry need not be looked for where offsets are
+  /// bad.
+  void (*run)(Queue& queue, std::span<const Pass> passes, RowStats* stats);
 };
 
 }  // namespace row_stats
@@ -40,10 +45,11 @@ class Context;
 /// For plans: one pass over A's pattern that refuses offsets and columns out of order or range, naming `argument`.
 RowStats checked_row_stats(const Context& context, const CsrRef& A, const char* argument);
 
-/// A matrix and its name in sentences.
+/// A matrix and its name in sentences. offsets_only: its columns are known to be good.
 struct NamedPattern {
   CsrRef matrix;
   const char* argument;
+  bool offsets_only = false;
 };
 /// The same for several matrices, waiting once.
 std::vector<RowStats> checked_row_stats(const Context& context, std::span<const NamedPattern> patterns);

@@ -26,20 +26,20 @@ inline RowStats from_counts(const Counts& counts, int64_t rows) {
   return stats;
 }
 
-inline void run(Queue& queue, std::span<const CsrRef> matrices, bool offsets_only, RowStats* stats) {
+inline void run(Queue& queue, std::span<const Pass> passes, RowStats* stats) {
   static_assert(most_matrices * sizeof(Counts) <= gpu::GpuQueue::scratch_bytes);
-  require(matrices.size() <= most_matrices, KKC_STATUS_INTERNAL, "row_stats got ", matrices.size(), " matrices");
+  require(passes.size() <= most_matrices, KKC_STATUS_INTERNAL, "row_stats got ", passes.size(), " matrices");
   auto* in_memory = static_cast<Counts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
   const unsigned most = static_cast<unsigned>(8 * queue.concurrency());
-  gpu::launch(queue, static_cast<unsigned>(matrices.size()), Start::threads, 0, Start{in_memory});
-  for (size_t i = 0; i < matrices.size(); ++i) {
-    const CsrRef& A = matrices[i];
+  gpu::launch(queue, static_cast<unsigned>(passes.size()), Start::threads, 0, Start{in_memory});
+  for (size_t i = 0; i < passes.size(); ++i) {
+    const CsrRef& A = passes[i].matrix;
     dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto p) {
       using P = decltype(p);
       using I = typename P::ordinal;
       using O = typename P::offset;
       const CountRows<O> rows{static_cast<const O*>(A.offsets), A.rows, A.nnz, A.base, in_memory + i};
-      if (offsets_only) {
+      if (passes[i].offsets_only) {
         gpu::launch(queue, std::min(most, gpu::blocks_for(A.rows, rows.threads)), rows.threads, 0, rows);
         return;
       }
@@ -50,8 +50,8 @@ inline void run(Queue& queue, std::span<const CsrRef> matrices, bool offsets_onl
     });
   }
   Counts counts[most_matrices];
-  queue.copy(counts, in_memory, matrices.size() * sizeof(Counts));
-  for (size_t i = 0; i < matrices.size(); ++i) stats[i] = from_counts(counts[i], matrices[i].rows);
+  queue.copy(counts, in_memory, passes.size() * sizeof(Counts));
+  for (size_t i = 0; i < passes.size(); ++i) stats[i] = from_counts(counts[i], passes[i].matrix.rows);
 }
 
 }  // namespace gpu_parts

@@ -44,23 +44,27 @@ struct CountRows {
   Counts* counts;
 
   __device__ void operator()() const {
-    __shared__ unsigned long long histogram[classes], nonzeros[classes], extremes[3];
+    // Each warp counts by itself: blocks' atomics on 64 bits of shared memory go round in circles.
+    constexpr int warps = threads / 32;
+    __shared__ unsigned long long histograms[warps][classes], entries_of[warps][classes], extremes[3];
     const int thread = static_cast<int>(threadIdx.x);
     const bool first_lane = (thread & 31) == 0;
     if (static_cast<int64_t>(blockIdx.x) * threads >= rows) return;
-    if (thread < classes) histogram[thread] = nonzeros[thread] = 0;
+    for (int c = thread; c < warps * classes; c += threads) (&histograms[0][0])[c] = (&entries_of[0][0])[c] = 0;
     if (thread < 3) extremes[thread] = thread == 0 ? none : 0;
     __syncthreads();
+    unsigned long long *const histogram = histograms[thread >> 5], *const nonzeros = entries_of[thread >> 5];
+    const auto note = [&](int bin, unsigned long long count, unsigned long long entries) {
+      if (!first_lane) return;
+      histogram[bin] += count;
+      nonzeros[bin] += entries;
+    };
     unsigned long long shortest = none, longest = 0, empty = 0;
     // Neighbours are mostly alike: while 32 of them are of one class, each thread counts its own.
     int run_class = 0;
     unsigned long long run = 0, run_entries = 0;
     const auto add_run = [&] {
-      const unsigned long long all = gpu::subgroup_sum(run, 32), entries = gpu::subgroup_sum(run_entries, 32);
-      if (first_lane && all != 0) {
-        atomicAdd(&histogram[run_class], all);
-        atomicAdd(&nonzeros[run_class], entries);
-      }
+      note(run_class, gpu::subgroup_sum(run, 32), gpu::subgroup_sum(run_entries, 32));
       run = run_entries = 0;
     };
     const auto take = [&](int64_t row, O begin, O end) {
@@ -89,14 +93,13 @@ struct CountRows {
         run_entries += length;
         return;
       }
+      const bool sums_fit = gpu::ballot32(length >> 26 != 0) == 0;
       while (open != 0) {
         const int one = gpu::shuffle_from(bin, __ffs(static_cast<int>(open)) - 1, 32);
         const uint32_t same = gpu::ballot32(good && bin == one);
-        const unsigned long long entries = gpu::subgroup_sum(good && bin == one ? length : 0ull, 32);
-        if (first_lane) {
-          atomicAdd(&histogram[one], static_cast<unsigned long long>(__popc(same)));
-          atomicAdd(&nonzeros[one], entries);
-        }
+        const unsigned long long mine = good && bin == one ? length : 0;
+        note(one, static_cast<unsigned long long>(__popc(same)),
+             sums_fit ? gpu::sum32(static_cast<uint32_t>(mine)) : gpu::subgroup_sum(mine, 32));
         open &= ~same;
       }
     };
@@ -124,9 +127,16 @@ struct CountRows {
       atomicAdd(&extremes[2], empty);
     }
     __syncthreads();
-    if (thread < classes && histogram[thread] != 0) {
-      atomicAdd(&counts->histogram[thread], histogram[thread]);
-      atomicAdd(&counts->nonzeros[thread], nonzeros[thread]);
+    if (thread < classes) {
+      unsigned long long count = 0, entries = 0;
+      for (int w = 0; w < warps; ++w) {
+        count += histograms[w][thread];
+        entries += entries_of[w][thread];
+      }
+      if (count != 0) {
+        atomicAdd(&counts->histogram[thread], count);
+        atomicAdd(&counts->nonzeros[thread], entries);
+      }
     }
     if (thread == 0) {
       atomicMin(&counts->shortest, extremes[0]);
@@ -147,19 +157,33 @@ struct CheckColumns {
 
   __device__ void operator()() const {
     using U = std::make_unsigned_t<I>;
-    const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
-    const auto bad = [&](I index) {
-      const U column = static_cast<U>(index) - static_cast<U>(base);
-      return static_cast<uint64_t>(column) >= static_cast<uint64_t>(cols);
+    constexpr int width = 16 / static_cast<int>(sizeof(I));  // indices that are read at once
+    struct alignas(16) Indices {
+      I of[width];
     };
-    for (int64_t p = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; p < nnz; p += batch * stride) {
-      I index[batch];
-#pragma unroll
-      for (int u = 0; u < batch; ++u) index[u] = p + u * stride < nnz ? indices[p + u * stride] : static_cast<I>(base);
+    const int64_t stride = static_cast<int64_t>(gridDim.x) * threads,
+                  first = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    const auto check = [&](int64_t p, I index) {
+      const U column = static_cast<U>(index) - static_cast<U>(base);
+      if (static_cast<uint64_t>(column) >= static_cast<uint64_t>(cols))
+        atomicMin(&counts->first_bad_entry, static_cast<unsigned long long>(p));
+    };
+    const auto skew = static_cast<int64_t>(reinterpret_cast<uintptr_t>(indices) / sizeof(I) % width);
+    const int64_t before = (width - skew) % width, head = nnz < before ? nnz : before, groups = (nnz - head) / width,
+                  tail = head + groups * width;
+    if (first < head) check(first, indices[first]);
+    if (tail + first < nnz) check(tail + first, indices[tail + first]);
+    const auto* const grouped = reinterpret_cast<const Indices*>(indices + head);
+    for (int64_t g = first; g < groups; g += batch * stride) {
+      Indices x[batch];
 #pragma unroll
       for (int u = 0; u < batch; ++u)
-        if (bad(index[u]) && p + u * stride < nnz)
-          atomicMin(&counts->first_bad_entry, static_cast<unsigned long long>(p + u * stride));
+        if (g + u * stride < groups) x[u] = grouped[g + u * stride];
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (g + u * stride < groups)
+#pragma unroll
+          for (int k = 0; k < width; ++k) check(head + (g + u * stride) * width + k, x[u].of[k]);
     }
   }
 };

@@ -189,12 +189,12 @@ RowStats run_typed(Queue& queue, const CsrRef& A, bool offsets_only) {
 }
 
 template <class Dev>
-void run(Queue& queue, std::span<const CsrRef> matrices, bool offsets_only, RowStats* stats) {
+void run(Queue& queue, std::span<const Pass> passes, RowStats* stats) {
   // Patterns have index types that this build may hold no kernels for, so all of them are dispatched here.
-  for (const CsrRef& A : matrices)
-    dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto pair) {
+  for (const Pass& pass : passes)
+    dispatch_index_pair(AllIndexPairs{}, pass.matrix.pair, [&](auto pair) {
       using P = decltype(pair);
-      *stats++ = run_typed<Dev, typename P::ordinal, typename P::offset>(queue, A, offsets_only);
+      *stats++ = run_typed<Dev, typename P::ordinal, typename P::offset>(queue, pass.matrix, pass.offsets_only);
     });
 }
 

@@ -162,7 +162,7 @@ class Sorter {
   }
   template <class T>
   Buffer array(int64_t count) const {
-    return Buffer(desc_.memory, Space::device, static_cast<size_t>(count) * sizeof(T));
+    return Buffer(Memory::in_order(desc_.memory), Space::device, static_cast<size_t>(count) * sizeof(T));
   }
   template <class F>
   void over(int64_t items, const F& f) {

@@ -190,14 +190,15 @@ class Merge {
     const OperationTable* table = find_operation(queue.table(), "row_stats");
     require(table != nullptr && table->count > 0, KKC_STATUS_INTERNAL, "row_stats has no kernels");
     RowStats stats;
-    static_cast<const row_stats::Implementation*>(table->entries[0])->run(queue, {&x.matrix, 1}, false, &stats);
+    const row_stats::Pass pass{x.matrix, false};
+    static_cast<const row_stats::Implementation*>(table->entries[0])->run(queue, {&pass, 1}, &stats);
     return stats.first_bad_row < 0 && stats.first_bad_entry < 0;
   }
 
   /// The first row out of order, or -1.
   int64_t first_disorder(Queue& queue, const Sources& x) const {
     unsigned long long first = ~0ull;
-    const Buffer found(memory_, Space::device, sizeof first);
+    const Buffer found(Memory::in_order(memory_), Space::device, sizeof first);
     queue.copy(found.data(), &first, sizeof first);
     const FindDisorder<I, O> find{x.template rows<I, O>(), rows_, found.as<unsigned long long>()};
     const unsigned most = static_cast<unsigned>(16 * queue.concurrency());

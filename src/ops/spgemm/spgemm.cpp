@@ -1,6 +1,7 @@
 // spgemm: validation, choice of the implementation, and the plan's state.
 #include "spgemm.hpp"
 
+#include <array>
 #include <chrono>
 #include <optional>
 
@@ -52,7 +53,8 @@ CsrRef as_multiplied(Queue& queue, const Context& context, const CsrRef& A, cons
   if (operand.gathers)
     queue.run([&] {
       only_implementation<entry_map::Implementation>(queue, "entry_map").prepare_gather(queue, A.scalar, A.pair);
-      if (transposes(operand.op)) operand.transpose = transpose::transposed_pattern(queue, context.memory(), A, single);
+      if (transposes(operand.op))
+        operand.transpose = transpose::transposed_pattern(queue, Memory::in_order(context.memory()), A, single);
     });
   if (!transposes(operand.op)) return without_values(A);
   const EntryMap& map = operand.transpose;
@@ -63,25 +65,26 @@ CsrRef as_multiplied(Queue& queue, const Context& context, const CsrRef& A, cons
 RowStats known_row_stats(Queue& queue, const CsrRef& A) {
   RowStats stats;
   queue.run([&] {
-    only_implementation<row_stats::Implementation>(queue, "row_stats").run(queue, {&A, 1}, true, &stats);
+    const row_stats::Pass pass{A, true};
+    only_implementation<row_stats::Implementation>(queue, "row_stats").run(queue, {&pass, 1}, &stats);
   });
   return stats;
 }
 
-/// Patterns that the library made and nobody may write, another product's say, need no look either.
-RowStats row_stats_of(const Context& context, const Matrix& A, const char* argument) {
-  return A.pattern_is_own() ? checked_row_stats(context, A.ref(), argument) : known_row_stats(context.queue(), A.ref());
-}
-
-/// The lengths of B's rows. Hosts ask only whether B has rows of several entries: where the sizes of a pattern that
-/// needs no look tell that, it gets none.
-RowStats right_row_stats(const Context& context, const Matrix& B, bool tuned) {
+/// The lengths of the rows of A and B. Columns of patterns that the library made and nobody may write, another
+/// product's say, need no look either. Hosts ask only whether B has rows of several entries: where the sizes of a
+/// pattern that needs no look tell that, it gets none.
+void find_row_stats(const Context& context, const Matrix& A, const Matrix& B, bool tuned, Desc& desc) {
+  const std::array patterns{NamedPattern{A.ref(), "A", !A.pattern_is_own()},
+                            NamedPattern{B.ref(), "B", !B.pattern_is_own()}};
   const CsrRef& b = B.ref();
-  if (tuned || B.pattern_is_own() || !is_host(context.queue().device()) || b.nnz <= b.rows)
-    return row_stats_of(context, B, "B");
-  RowStats stats{};
-  stats.longest = (b.nnz - 1) / b.rows + 1;
-  return stats;
+  const bool sizes_tell = is_host(context.queue().device()) && !tuned && !B.pattern_is_own() && b.nnz > b.rows;
+  const auto stats = checked_row_stats(context, std::span(patterns).first(&A == &B || sizes_tell ? 1 : 2));
+  desc.rows_a = stats.front();
+  desc.rows_b = stats.back();
+  if (&A == &B || !sizes_tell) return;
+  desc.rows_b = {};
+  desc.rows_b.longest = (b.nnz - 1) / b.rows + 1;
 }
 
 std::string tuning_key(const Queue& queue, const Desc& d) {
@@ -182,8 +185,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   state->B.op = op_b;
   Desc desc{};
   desc.pair = pair;
-  desc.rows_a = row_stats_of(*context, A, "A");
-  desc.rows_b = &A == &B ? desc.rows_a : right_row_stats(*context, B, parsed.measure);
+  find_row_stats(*context, A, B, parsed.measure, desc);
   const auto multiply_A = [&] {
     desc.A = as_multiplied(queue, *context, A.ref(), desc.rows_a, state->A);
     desc.stored_A = {};

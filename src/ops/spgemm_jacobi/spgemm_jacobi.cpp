@@ -1,6 +1,7 @@
 // spgemm_jacobi: validation, choice of the implementation, and the plan's state.
 #include "spgemm_jacobi.hpp"
 
+#include <array>
 #include <chrono>
 #include <optional>
 
@@ -112,8 +113,10 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, const Matrix& A, co
   product.B = B.ref();
   product.A.values = product.B.values = nullptr;
   product.pair = pair;
-  product.rows_a = checked_row_stats(*context, product.A, "A");
-  product.rows_b = &A == &B ? product.rows_a : checked_row_stats(*context, product.B, "B");
+  const std::array patterns{NamedPattern{product.A, "A"}, NamedPattern{product.B, "B"}};
+  const auto stats = checked_row_stats(*context, std::span(patterns).first(&A == &B ? 1 : 2));
+  product.rows_a = stats.front();
+  product.rows_b = stats.back();
   product.sorted = options.flag("sorted", true);
   product.deterministic = parsed.deterministic;
   product.max_workspace = parsed.max_workspace;

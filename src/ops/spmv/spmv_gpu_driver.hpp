@@ -19,7 +19,7 @@ namespace kkc::spmv::gpu_parts {
 
 template <class T>
 Buffer device_array(const Desc& desc, int64_t count) {
-  return Buffer(desc.memory, Space::device, static_cast<size_t>(count) * sizeof(T));
+  return Buffer(Memory::in_order(desc.memory), Space::device, static_cast<size_t>(count) * sizeof(T));
 }
 
 using gpu::launch_over;
@@ -234,7 +234,7 @@ class RowPlan {
                  rows_at = parts.add<I>(long_count), firsts = parts.add<int32_t>(long_count),
                  permutation = parts.add<I>(with_bins ? first : 0),
                  others_at = parts.add<char>(static_cast<int64_t>(others));
-    arrays_ = Buffer(desc.memory, Space::device, parts.bytes());
+    arrays_ = Buffer(Memory::in_order(desc.memory), Space::device, parts.bytes());
     fill_words(queue, arrays_, 0, zero_bytes);
     char* data = arrays_.as<char>();
     zeros_ = data + zeros_at;

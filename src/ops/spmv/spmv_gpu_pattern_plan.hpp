@@ -29,7 +29,7 @@ class RowPatterns {
                  groups_at = parts.add<RowGroup>((rows + 31) / 32), starts_at = parts.add<int32_t>(pattern_slots),
                  lengths_at = parts.add<int32_t>(pattern_slots), relative_at = parts.add<int32_t>(max_relative),
                  ids_at = parts.add<uint16_t>(rows);
-    arrays_ = Buffer(desc.memory, Space::device, parts.bytes());
+    arrays_ = Buffer(Memory::in_order(desc.memory), Space::device, parts.bytes());
     fill_words(queue, arrays_, 0, zero_bytes);
     char* data = arrays_.as<char>();
     table_ = reinterpret_cast<PatternTable*>(data + table_at);
@@ -76,7 +76,7 @@ class ColumnPatternPlan {
     const size_t table_at = parts.add<PatternTable>(1), zero_bytes = parts.bytes(),
                  starts_at = parts.add<int32_t>(pattern_slots), lengths_at = parts.add<int32_t>(pattern_slots),
                  entries_at = parts.add<ColumnEntry>(max_relative), ids_at = parts.add<uint16_t>(cols);
-    arrays_ = Buffer(desc.memory, Space::device, parts.bytes());
+    arrays_ = Buffer(Memory::in_order(desc.memory), Space::device, parts.bytes());
     char* data = arrays_.as<char>();
     auto* table = reinterpret_cast<PatternTable*>(data + table_at);
     auto* starts = reinterpret_cast<int32_t*>(data + starts_at);
@@ -87,7 +87,7 @@ class ColumnPatternPlan {
     Parts temporary;
     const size_t known_at = temporary.add<DiagonalTable>(1), known_bytes = temporary.bytes(),
                  positions_at = temporary.add<int16_t>(int64_t{pattern_slots} * max_diagonals);
-    const Buffer scratch(desc.memory, Space::device, temporary.bytes());
+    const Buffer scratch(Memory::in_order(desc.memory), Space::device, temporary.bytes());
     auto* known = reinterpret_cast<DiagonalTable*>(scratch.as<char>() + known_at);
     auto* positions = reinterpret_cast<int16_t*>(scratch.as<char>() + positions_at);
     fill_words(queue, arrays_, 0, zero_bytes);

@@ -67,7 +67,7 @@ class TransposeKeptKernel final : public Kernel {
             "sorting the entries by column");
       };
       sort(nullptr);
-      const Buffer scratch(desc.memory, Space::device, std::max<size_t>(bytes, 1));
+      const Buffer scratch(Memory::in_order(desc.memory), Space::device, std::max<size_t>(bytes, 1));
       sort(scratch.data());
     }
     launch_over(queue, nnz_ + 1,

@@ -21,8 +21,8 @@ inline InnerKernel kernel_for_transpose(const Desc& desc, const CsrRef& transpos
   inner.transpose_kept = false;
   inner.findings = {};
   const OperationTable& statistics = *find_operation(queue.table(), "row_stats");
-  static_cast<const row_stats::Implementation*>(statistics.entries[0])
-      ->run(queue, std::span(&transpose, 1), true, &inner.rows);
+  const row_stats::Pass pass{transpose, true};
+  static_cast<const row_stats::Implementation*>(statistics.entries[0])->run(queue, std::span(&pass, 1), &inner.rows);
   const OperationTable& table = *find_operation(queue.table(), "spmv");
   for (int32_t i = 0; i < table.count; ++i) {
     const auto* candidate = static_cast<const Implementation*>(table.entries[i]);

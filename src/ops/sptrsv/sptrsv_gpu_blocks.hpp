@@ -108,7 +108,7 @@ class BlocksKernel final : public Kernel {
     const int bits = std::bit_width(found.highest);
     const Buffer other_levels = device_array<uint32_t>(desc, blocks_), order = device_array<I>(desc, blocks_),
                  other_order = device_array<I>(desc, blocks_),
-                 scratch(desc.memory, Space::device, gpu::sort_scratch_bytes<uint32_t, I>(blocks_));
+                 scratch(Memory::in_order(desc.memory), Space::device, gpu::sort_scratch_bytes<uint32_t, I>(blocks_));
     gpu::prepare_sort<uint32_t, I>(queue);
     const int where = gpu::sort_pairs<uint32_t, I>(queue, {block_levels.as<uint32_t>(), other_levels.as<uint32_t>()},
                                                    {order.as<I>(), other_order.as<I>()}, blocks_, 0, bits,

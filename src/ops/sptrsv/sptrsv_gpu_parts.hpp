@@ -16,7 +16,7 @@ namespace kkc::sptrsv::gpu_parts {
 
 template <class T>
 Buffer device_array(const Desc& desc, int64_t count) {
-  return Buffer(desc.memory, Space::device, static_cast<size_t>(count) * sizeof(T));
+  return Buffer(Memory::in_order(desc.memory), Space::device, static_cast<size_t>(count) * sizeof(T));
 }
 
 /// What a plan knows of its triangle without its arrays.

@@ -84,7 +84,7 @@ struct Relabelled {
       order = turned.as<I>();
     }
     const Buffer begins = device_array<O>(desc, n + 1), places = device_array<I>(desc, n),
-                 scratch(desc.memory, Space::device, gpu::scan_scratch_bytes<O>(n));
+                 scratch(Memory::in_order(desc.memory), Space::device, gpu::scan_scratch_bytes<O>(n));
     gpu::launch_over(queue, n, CountRow<T, I, O>{A, order, begins.as<O>()});
     gpu::prepare_scan<O, O>(queue);
     gpu::exclusive_scan<O, O>(queue, begins.as<O>(), begins.as<O>(), n, scratch.data());

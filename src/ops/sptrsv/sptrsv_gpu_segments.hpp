@@ -144,7 +144,7 @@ class Segments {
     const double all = levels.entries_a_row * static_cast<double>(n);
     if (static_cast<double>(found) < segment_tuning::share * all || found == 0) return;
     {
-      const Buffer scratch(desc.memory, Space::device, gpu::scan_scratch_bytes<I>(n));
+      const Buffer scratch(Memory::in_order(desc.memory), Space::device, gpu::scan_scratch_bytes<I>(n));
       gpu::prepare_scan<I, I>(queue);
       gpu::exclusive_scan<I, I>(queue, counts.as<I>(), firsts.as<I>(), n, scratch.data());
       count_ = static_cast<int64_t>(gpu::read_back<I>(queue, firsts.as<I>() + n));
@@ -158,7 +158,7 @@ class Segments {
     const Buffer places = device_array<I>(desc, n), turns = device_array<Key>(desc, count_),
                  other_turns = device_array<Key>(desc, count_), segment = device_array<I>(desc, count_),
                  other_segment = device_array<I>(desc, count_),
-                 scratch(desc.memory, Space::device, gpu::sort_scratch_bytes<Key, I>(count_));
+                 scratch(Memory::in_order(desc.memory), Space::device, gpu::sort_scratch_bytes<Key, I>(count_));
     gpu::launch_over(queue, n, Invert<I>{order, n, places.as<I>()});
     gpu::launch_over(queue, count_ * 32,
                      SetSegmentTurns<T, I, O>{table, places.as<I>(), levels.device_starts->template as<I>(),

@@ -83,7 +83,8 @@ class StretchesKernel final : public Kernel {
     order_ = device_array<I>(desc, count);
     const size_t each =
         (static_cast<size_t>(count) * sizeof(uint32_t) + memory_alignment - 1) / memory_alignment * memory_alignment;
-    const Buffer room(desc.memory, Space::device, 2 * each + gpu::sort_scratch_bytes<uint32_t, I>(count)),
+    const Buffer room(Memory::in_order(desc.memory), Space::device,
+                      2 * each + gpu::sort_scratch_bytes<uint32_t, I>(count)),
         other_order = device_array<I>(desc, count);
     auto* const steps = room.as<uint32_t>();
     auto* const other_steps = reinterpret_cast<uint32_t*>(room.as<char>() + each);

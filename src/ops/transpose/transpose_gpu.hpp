@@ -27,7 +27,7 @@ void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
     }
   }
   map.indices = shared_array<I>(desc.memory, Space::device, A.nnz);
-  const Buffer rows(desc.memory, Space::device, static_cast<size_t>(A.nnz) * sizeof(I));
+  const Buffer rows(Memory::in_order(desc.memory), Space::device, static_cast<size_t>(A.nnz) * sizeof(I));
   gpu::expand_rows(queue, static_cast<const O*>(A.offsets), A.base, A.rows, A.nnz, rows.as<I>());
   gpu::pick(queue, rows.as<I>(), positions, A.nnz, map.indices->template as<I>(), static_cast<I>(A.base));
 }
