@@ -5,6 +5,7 @@
 //   gpu::bitonic_sort(x, 32, Less{});                // 64 elements of 32 lanes, in that order; any power of two of
 //   lanes gpu::bitonic_sort_shared(keys, 1024, Less{});    // the block's elements in shared memory; any power of two
 //   gpu::bitonic_sort_shared(keys, values, 1024, Less{});
+//   gpu::sort_runs(x);    // unsigned integers in registers, element lane * 2 + e of the warp's
 //
 // T is any trivially copyable type: a key, or a struct of key and value; less(a, b) a strict order. Fill up with the
 // greatest element. bitonic_merge(x, lanes, less) sorts what first ascends and then descends.
@@ -83,6 +84,77 @@ __device__ inline void bitonic_sort(T (&x)[per_lane], int lanes, const Less& les
   static_assert(per_lane > 0 && (per_lane & (per_lane - 1)) == 0);
   for (int size = 2; size <= per_lane * lanes; size <<= 1)
     for (int stride = size / 2; stride > 0; stride >>= 1) bitonic_parts::step(x, size, stride, lanes, less);
+}
+
+namespace bitonic_parts {
+
+template <class T>
+__device__ inline void order_two(T& low, T& high) {
+  const T a = low, b = high;
+  low = a < b ? a : b;
+  high = a < b ? b : a;
+}
+template <class T>
+__device__ inline T smaller_if(bool wants_smaller, const T& a, const T& b) {
+  return wants_smaller == (a < b) ? a : b;
+}
+
+/// Sorts sequences of `size` registers whose halves ascend; size at most per_lane.
+template <int per_lane, int size, class T>
+__device__ inline void merge_registers(T (&x)[per_lane]) {
+#pragma unroll
+  for (int first = 0; first < per_lane; first += size)
+#pragma unroll
+    for (int e = 0; e < size / 2; ++e) order_two(x[first + e], x[first + size - 1 - e]);
+#pragma unroll
+  for (int stride = size / 4; stride > 0; stride >>= 1)
+#pragma unroll
+    for (int e = 0; e < per_lane; ++e)
+      if ((e & stride) == 0) order_two(x[e], x[e + stride]);
+}
+
+template <int size, int per_lane, class T>
+__device__ inline void sort_registers(T (&x)[per_lane]) {
+  if constexpr (size <= per_lane) {
+    merge_registers<per_lane, size>(x);
+    sort_registers<2 * size>(x);
+  }
+}
+
+}  // namespace bitonic_parts
+
+/// Sorts a warp's 32 * per_lane integers, per_lane a power of two: a lane's are neighbours, so that most comparisons
+/// are between registers. All point the same way: the first of a merge is with the other half's element counted from
+/// its end (Knuth, TAOCP 3, section 5.3.4, figure 56).
+template <int per_lane, class T>
+__device__ inline void sort_runs(T (&x)[per_lane]) {
+  static_assert(per_lane > 0 && (per_lane & (per_lane - 1)) == 0 && std::is_unsigned_v<T>);
+  using namespace bitonic_parts;
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  sort_registers<2>(x);
+#pragma unroll
+  for (int lanes = 2; lanes <= 32; lanes <<= 1) {
+    const bool in_first = (lane & (lanes >> 1)) == 0;
+    if constexpr (per_lane == 1) {
+      x[0] = smaller_if(in_first, x[0], shuffle_xor(x[0], lanes - 1, 32));
+    } else {
+#pragma unroll
+      for (int e = 0; e < per_lane / 2; ++e) {
+        const T low = shuffle_xor(x[per_lane - 1 - e], lanes - 1, 32), high = shuffle_xor(x[e], lanes - 1, 32);
+        x[e] = smaller_if(in_first, x[e], low);
+        x[per_lane - 1 - e] = smaller_if(in_first, x[per_lane - 1 - e], high);
+      }
+    }
+#pragma unroll
+    for (int mask = lanes / 4; mask > 0; mask >>= 1)
+#pragma unroll
+      for (int e = 0; e < per_lane; ++e) x[e] = smaller_if((lane & mask) == 0, x[e], shuffle_xor(x[e], mask, 32));
+#pragma unroll
+    for (int stride = per_lane / 2; stride > 0; stride >>= 1)
+#pragma unroll
+      for (int e = 0; e < per_lane; ++e)
+        if ((e & stride) == 0) order_two(x[e], x[e + stride]);
+  }
 }
 
 /// Sorts `count` (a power of two) elements in shared memory and leaves the block in step. Any number of threads; all

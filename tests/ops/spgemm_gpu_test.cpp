@@ -1,58 +1,11 @@
 // spgemm, mostly on GPUs: rows on both sides of every bin's limit, matrices with few kinds of rows, products too many
 // for 32-bit offsets.
 #include "support/catch.hpp"
-#include "support/spgemm_case.hpp"
+#include "support/spgemm_gpu_case.hpp"
 
 using namespace kkc_test;
 
 namespace {
-
-/// Rows of given columns, with values to be overwritten.
-HostCsr<double> from_rows(int64_t cols, const std::vector<std::vector<int64_t>>& rows) {
-  HostCsr<double> A;
-  A.rows = static_cast<int64_t>(rows.size());
-  A.cols = cols;
-  A.offsets.assign(1, 0);
-  for (const auto& row : rows) {
-    A.indices.insert(A.indices.end(), row.begin(), row.end());
-    A.offsets.push_back(static_cast<int64_t>(A.indices.size()));
-  }
-  A.values.resize(A.indices.size());
-  return A;
-}
-
-/// `count` different columns below `cols`, in order.
-std::vector<int64_t> different(Random& random, int64_t count, int64_t cols) {
-  std::vector<bool> taken(static_cast<size_t>(cols), false);
-  for (int64_t left = count; left > 0;) {
-    const auto column = static_cast<size_t>(random() % static_cast<uint64_t>(cols));
-    if (taken[column]) continue;
-    taken[column] = true;
-    --left;
-  }
-  std::vector<int64_t> columns;
-  for (size_t column = 0; column < taken.size(); ++column)
-    if (taken[column]) columns.push_back(static_cast<int64_t>(column));
-  return columns;
-}
-
-void run(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A, const HostCsr<double>& B,
-         const HostCsr<double>* mask, Random& random) {
-  const auto wrong = run_case(ctx, c, A, B, mask, random);
-  if (wrong) REQUIRE(*wrong == "");
-}
-
-/// C's values, of the same operands' values in each call.
-std::vector<double> bits(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A,
-                         const HostCsr<double>& B) {
-  Random same(seed());
-  std::vector<double> values;
-  const HostCsr<double>* const none = nullptr;
-  const auto wrong = run_case(ctx, c, A, B, none, same, &values);
-  REQUIRE(wrong);
-  REQUIRE(*wrong == "");
-  return values;
-}
 
 /// A grid's neighbours, and points joined by threes in each direction.
 HostCsr<double> grid(int64_t nx, int64_t ny, bool corners) {
@@ -109,25 +62,12 @@ std::pair<HostCsr<double>, HostCsr<double>> long_rows(Random& random) {
   return {from_rows(inner, of_a), from_rows(cols, of_b)};
 }
 
-/// The number that the plan says under `key`.
-int64_t said(const char* key, const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A,
-             const HostCsr<double>& B) {
-  const DeviceCsr<double> a(ctx, A, c.pair, c.base_a), b(ctx, B, c.pair, c.base_b);
-  Plan plan;
-  ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, a, KKC_OP_NONE, b, nullptr, c.pair_c, Options(c.options()), plan.out()));
-  const char* info = nullptr;
-  ok(kkc_plan_info(plan, &info));
-  const std::string text = info, name = "\"" + std::string(key) + "\":";
-  const auto at = text.find(name);
-  REQUIRE(at != std::string::npos);
-  return std::stoll(text.substr(at + name.size()));
-}
 bool keeps_slots(const Context& ctx, const SpgemmCase<double>& c, const HostCsr<double>& A, const HostCsr<double>& B) {
   return said("keeps_slots", ctx, c, A, B) == 1;
 }
 
 /// Rows of A each of whose products, so many, meet in so many columns, and rows without such company. B's rows are of
-/// every length, none included.
+/// every length, none included; a row of A has far more entries than ordered products name.
 std::pair<HostCsr<double>, HostCsr<double>> crowded_rows(Random& random) {
   std::vector<std::vector<int64_t>> of_a, of_b;
   int64_t first = 0;
@@ -153,6 +93,8 @@ std::pair<HostCsr<double>, HostCsr<double>> crowded_rows(Random& random) {
     add(every(3, 150));
     first += 450;
   }
+  of_a.emplace_back();
+  for (int64_t k = 0; k < 300; ++k) add({});
   return {from_rows(static_cast<int64_t>(of_b.size()), of_a), from_rows(first + 200, of_b)};
 }
 
@@ -323,7 +265,7 @@ TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm
       return from_rows(inner, of);
     };
     // Rows of at most 1024, at most 2048 and more products. A row is empty, one is long, one names a row of B twice.
-    for (const auto& [of_a, of_b] : {std::pair<int64_t, int64_t>{16, 20}, {20, 40}, {40, 40}}) {
+    for (const auto& [of_a, of_b] : {std::pair<int64_t, int64_t>{14, 24}, {20, 40}, {40, 40}}) {
       auto A = left(of_a);
       const auto B = anywhere(random, inner, cols, of_b);
       A.indices[static_cast<size_t>(7 * of_a)] = A.indices[static_cast<size_t>(7 * of_a + 1)];
@@ -349,9 +291,9 @@ TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm
       c.base_a = c.base_b = c.base_c = 0;
     }
     // One row, not of the sample, whose products share columns; then rows whose columns crowd.
-    auto A = left(16);
-    for (int64_t k = 0; k < 16; ++k) A.indices[static_cast<size_t>(16 + k)] = 3;
-    auto B = anywhere(random, inner, cols, 20);
+    auto A = left(14);
+    for (int64_t k = 0; k < 14; ++k) A.indices[static_cast<size_t>(14 + k)] = 3;
+    auto B = anywhere(random, inner, cols, 24);
     CHECK(said("one_pass", ctx, c, A, B) == 0);
     run(ctx, c, A, B, nullptr, random);
     A = left(16);
@@ -408,6 +350,34 @@ TEST_CASE("spgemm: few kinds of rows, of moderate length", "[spgemm][gpu]") {
       const auto A = diagonals(n, of_a), B = diagonals(A.cols, of_b);
       c.beta = of_a.size() % 2 == 0 ? 0 : 2;
       INFO(of_a.size() << " entries in a row of A, " << of_b.size() << " in one of B");
+      run(ctx, c, A, B, nullptr, random);
+    }
+  }
+}
+
+TEST_CASE("spgemm: few kinds of rows, on both sides of every limit of how they are compared", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    constexpr int64_t n = 4 * 4096;
+    const SpgemmCase<double> c;
+    for (const auto& [of_a, of_b] : std::vector<std::pair<int64_t, int64_t>>{
+             {6, 12}, {7, 13}, {6, 96}, {7, 97}, {48, 12}, {49, 13}, {48, 20}, {16, 32}, {1, 2}, {2, 0}}) {
+      INFO(of_a << " entries in a row of A, " << of_b << " in one of B");
+      const auto A = diagonals(n, every(1, of_a));
+      std::vector<std::vector<int64_t>> rows(static_cast<size_t>(A.cols));
+      for (int64_t i = 0; i < A.cols; ++i) {
+        if (i % 5 == 0) continue;  // A's rows name empty ones in every place
+        for (int64_t k = 0; k < of_b; ++k) rows[static_cast<size_t>(i)].push_back(i + 2 * k + i % 5);
+      }
+      if (of_b > 0) rows[7].pop_back();  // a row of another kind, of no more entries
+      rows[7].push_back(A.cols + 2 * of_b + 30);
+      const auto B = from_rows(A.cols + 2 * of_b + 40, rows);
+      const int64_t classes = said("row_classes", ctx, c, A, B);
+      CHECK(classes >= 3);
+      CHECK(classes <= 5 + of_a);
       run(ctx, c, A, B, nullptr, random);
     }
   }

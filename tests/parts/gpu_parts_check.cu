@@ -240,6 +240,33 @@ void bitonic_in_registers(Queue& queue) {
   }
 }
 
+template <int per_lane, class T>
+struct SortRuns {
+  static constexpr int threads = 64;
+  T* data;
+  __device__ void operator()() const {
+    T* const mine = data + static_cast<int>(threadIdx.x) * per_lane;
+    T x[per_lane];
+    for (int e = 0; e < per_lane; ++e) x[e] = mine[e];
+    gpu::sort_runs(x);
+    for (int e = 0; e < per_lane; ++e) mine[e] = x[e];
+  }
+};
+
+template <class T, int per_lane>
+void sorted_runs(Queue& queue) {
+  for (const T values : {T{3}, static_cast<T>(~T{0})}) {
+    std::vector<T> numbers(static_cast<size_t>(64 * per_lane));
+    for (T& number : numbers) number = static_cast<T>(random_bits()) % values;
+    const OnDevice<T> there(numbers);
+    gpu::launch(queue, 1, 64, 0, SortRuns<per_lane, T>{there.data()});
+    std::sort(numbers.begin(), numbers.begin() + 32 * per_lane);
+    std::sort(numbers.begin() + 32 * per_lane, numbers.end());
+    expect(there.read() == numbers, "sort of runs, " + std::to_string(per_lane) + " a lane of " +
+                                        std::to_string(sizeof(T)) + " bytes, below " + std::to_string(values));
+  }
+}
+
 void bitonic_in_shared(Queue& queue) {
   for (int count = 1; count <= 4096; count *= 2) {
     std::vector<double> keys(static_cast<size_t>(count));
@@ -392,6 +419,14 @@ int run() {
   bitonic_in_registers<1>(queue);
   bitonic_in_registers<2>(queue);
   bitonic_in_registers<8>(queue);
+  sorted_runs<uint32_t, 1>(queue);
+  sorted_runs<uint32_t, 2>(queue);
+  sorted_runs<uint32_t, 4>(queue);
+  sorted_runs<uint32_t, 16>(queue);
+  sorted_runs<uint32_t, 64>(queue);
+  sorted_runs<uint64_t, 1>(queue);
+  sorted_runs<uint64_t, 8>(queue);
+  sorted_runs<uint64_t, 32>(queue);
   bitonic_in_shared(queue);
   hashes<int32_t, 32>(queue, 1, 1, 1, 1);
   hashes<int32_t, 32>(queue, 20, 30, 64, 1);

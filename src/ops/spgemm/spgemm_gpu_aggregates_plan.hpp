@@ -87,7 +87,7 @@ class AggregateSymbolic {
   int64_t rows() const { return desc_.A.rows; }
   template <class X>
   Buffer array(int64_t count) const {
-    return Buffer(desc_.memory, Space::device, (static_cast<size_t>(count) * sizeof(X) + 7) / 8 * 8);
+    return Buffer(Memory::in_order(desc_.memory), Space::device, (static_cast<size_t>(count) * sizeof(X) + 7) / 8 * 8);
   }
   AggregateState* state() const { return state_.template as<AggregateState>(); }
 

@@ -7,11 +7,13 @@
 
 namespace kkc::spgemm::gpu_parts {
 
-/// Takes the products of `row` in their order, all lanes of the warp together, `batch` stretches of 32 at a time:
-/// load(u, position) for each product of stretch u, an entry of B; then use(u, there, product) by all lanes for each
-/// stretch. `begins` are 32 integers in shared memory. Returns how many products there are.
-template <int batch, class Left, class I, class Load, class Use>
-__device__ inline int32_t walk_flat(const Left& A, const LeftRow& row, const Pattern<I>& B, int64_t* begins, int lane,
+/// Takes the products of `row` in their order, all lanes of the warp together, `batch` stretches of 32 at a time. Of
+/// the rows of B that the next 32 entries of A's name, the at-th that has entries is noted by note(at, k, begin,
+/// product): the entry of A's row, where the row of B begins, its first product's number. Then load(u, at, product) for
+/// each product of stretch u, use(u, there, product) by all lanes for each stretch. Returns how many products there
+/// are.
+template <int batch, class Left, class I, class Note, class Load, class Use>
+__device__ inline int32_t walk_flat(const Left& A, const LeftRow& row, const Pattern<I>& B, int lane, const Note& note,
                                     const Load& load, const Use& use) {
   int32_t done = 0;
   for (int32_t chunk = 0; chunk < row.length; chunk += 32) {
@@ -28,7 +30,7 @@ __device__ inline int32_t walk_flat(const Left& A, const LeftRow& row, const Pat
     const int32_t inclusive = gpu::subgroup_scan(length, 32), start = inclusive - length;
     const int32_t total = gpu::shuffle_from(inclusive, 31, 32);
     gpu::sync32();
-    if (length > 0) begins[__popc(some & ((1u << lane) - 1))] = begin - start;
+    if (length > 0) note(__popc(some & ((1u << lane) - 1)), k, begin, done + start);
     gpu::sync32();
     int32_t before = -1;
     for (int32_t w = 0; w < total; w += 32 * batch) {
@@ -43,7 +45,7 @@ __device__ inline int32_t walk_flat(const Left& A, const LeftRow& row, const Pat
 #pragma unroll
       for (int u = 0; u < batch; ++u) {
         const int32_t p = w + 32 * u + lane;
-        if (p < total) load(u, begins[at[u]] + p);
+        if (p < total) load(u, at[u], done + p);
       }
 #pragma unroll
       for (int u = 0; u < batch; ++u)

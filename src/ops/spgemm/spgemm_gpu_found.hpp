@@ -25,9 +25,10 @@ struct Problem {
   bool sorted;              // C's rows must be; else only those are that the numeric phase cuts
   std::shared_ptr<const Memory> memory;
 
+  /// For plans alone, not for what matrices share with them.
   template <class X>
   Buffer array(int64_t count) const {
-    return Buffer(memory, Space::device, (static_cast<size_t>(count) * sizeof(X) + 7) / 8 * 8);
+    return Buffer(Memory::in_order(memory), Space::device, (static_cast<size_t>(count) * sizeof(X) + 7) / 8 * 8);
   }
 };
 
@@ -57,7 +58,9 @@ struct Found {
   bool distinct = true;             // B's rows ascend strictly
   bool one_pass = false;            // columns were found without counting them first
   Buffer slots, begins, number_of;  // product slots, if kept
-  Buffer places;                    // PlaceTable's words, if kept: classes of rows that registers hold
+  Buffer ends, end_begins;          // OrderedLists', whose words then stand in the place of slots
+  int32_t place_bits = 0;
+  Buffer places;  // PlaceTable's words, if kept: classes of rows that registers hold
   int32_t longest_a = 0;
   Buffer list;  // rows by size; empty if one bin holds all
   Bins bins{};
@@ -66,6 +69,7 @@ struct Found {
 
   Gathered gathered;  // rows that are in no bin
 
+  bool ordered() const { return ends.data() != nullptr; }
   bool keeps_piece_slots() const { return slotted.pieces.count > 0; }
 };
 

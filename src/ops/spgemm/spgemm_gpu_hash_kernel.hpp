@@ -33,6 +33,7 @@ class HashKernel final : public Kernel {
     info.add("plan_bytes", static_cast<int64_t>(numeric_.plan_bytes()));
     info.add("row_classes", int64_t{found.classes});
     info.add("keeps_slots", int64_t{found.slots.data() != nullptr || found.keeps_piece_slots()});
+    info.add("ordered_products", int64_t{found.ordered()});
     info.add("one_pass", int64_t{found.one_pass});
     info.add("longest_row", int64_t{std::max(found.longest, found.gathered.longest)});
     info.add("gathered_entries", found.gathered.entries);

@@ -3,6 +3,7 @@
 
 #include "spgemm_gpu_gathered_kernels.hpp"
 #include "spgemm_gpu_numeric_kernels.hpp"
+#include "spgemm_gpu_ordered_kernels.hpp"
 #include "spgemm_gpu_piece_numeric.hpp"
 #include "spgemm_gpu_register_kernels.hpp"
 #include "spgemm_gpu_symbolic.hpp"
@@ -34,7 +35,7 @@ class Numeric {
   size_t plan_bytes() const {
     return found_.slots.bytes() + found_.begins.bytes() + found_.number_of.bytes() + found_.places.bytes() +
            found_.list.bytes() + found_.hashed.list.bytes() + found_.ranked.list.bytes() + found_.slotted.bytes() +
-           found_.gathered.bytes();
+           found_.gathered.bytes() + found_.ends.bytes() + found_.end_begins.bytes();
   }
 
  private:
@@ -44,6 +45,7 @@ class Numeric {
     if (found_.output.nnz == 0) return;
     const I* const columns = found_.output.indices->template as<I>();
     if (found_.gathered.entries > 0) gathered(A, B, C, go);
+    if (found_.ordered()) return ordered(A, B, C, go);
     if (found_.slots.data() != nullptr) {
       const SlotLists lists{found_.slots.as<uint16_t>(), found_.begins.as<int64_t>(), found_.number_of.as<uint16_t>()};
       if (found_.classes > 0) {
@@ -105,6 +107,41 @@ class Numeric {
       go(Many{each, g.many.template as<int32_t>()}, g.many_count, Many::threads, size_t{0});
     }
     go(each, (g.entries + F::threads - 1) / F::threads, F::threads, size_t{0});
+  }
+
+  /// All rows at once, unless some are far longer than most.
+  template <class Go>
+  void ordered(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
+    const OrderedLists lists{found_.slots.as<uint16_t>(),     found_.begins.as<int64_t>(),
+                             found_.ends.as<uint16_t>(),      found_.end_begins.as<int64_t>(),
+                             found_.number_of.as<uint16_t>(), found_.place_bits};
+    const int64_t rows = found_.output.rows;
+    const int lanes = ordered_lanes(found_.output.nnz / rows);
+    const auto part = [&](const int32_t* list, int64_t count, int lanes_log2) {
+      if (lanes_log2 < 4 && found_.products >= 3 * found_.output.nnz)
+        ordered<3>(A, B, C, lists, list, count, lanes_log2, go);
+      else
+        ordered<1>(A, B, C, lists, list, count, lanes_log2, go);
+    };
+    if (found_.classes > 0 || found_.longest <= 16 << lanes) return part(nullptr, rows, lanes);
+    for (int b = survey_bins - 1; b > 0; --b)
+      part(rows_of(b), count_of(b), ordered_lanes(std::min(found_.longest, numeric_limits.upper[b]) / 2));
+  }
+  /// log2; four entries of C a lane, or more.
+  static int ordered_lanes(int64_t entries) {
+    int log2 = 2;
+    while (log2 < 5 && int64_t{4} << log2 <= entries) ++log2;
+    return log2;
+  }
+  template <int ahead, class Go>
+  void ordered(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const OrderedLists& lists,
+               const int32_t* list, int64_t count, int lanes, const Go& go) const {
+    using F = OrderedRows<Left, T, I, ahead>;
+    const auto bytes = [&](int block) { return F::shared_bytes(block, lanes, found_.longest_a); };
+    const int block = block_of(F::threads, bytes);
+    if (count > 0)
+      go(F{A, B, C, lists, list, count, lanes, found_.longest_a}, ((count << lanes) + block - 1) / block, block,
+         bytes(block));
   }
 
   template <int Words, class Go>

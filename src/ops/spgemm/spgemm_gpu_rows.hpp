@@ -1,7 +1,8 @@
 // Rows as the GPU kernels of sparse products see them. The left operand is a source of rows, so that products with a
 // row that is not stored as such (I - omega D^-1 A, say) are the same kernels with another source:
 //
-//   Left:       row(i), a LeftRow; column(row, k) for k < row.length
+//   Left:       row(i), a LeftRow; column(row, k) for k < row.length. Where rows lie one behind the other also
+//               begin(i), entries before row i, and column(p) of entry p
 //   LeftValues: a Left with value(row, k)
 #pragma once
 
@@ -69,6 +70,8 @@ struct PlainLeft {
     return {r, begin, static_cast<int32_t>(A.end(r) - begin)};
   }
   __device__ I column(const LeftRow& row, int32_t k) const { return A.column(row.begin + k); }
+  __device__ int64_t begin(int64_t i) const { return A.begin(i); }
+  __device__ I column(int64_t p) const { return A.column(p); }
 };
 
 template <class T, class I>

@@ -12,6 +12,7 @@
 #include "spgemm_gpu_gathered_rows.hpp"
 #include "spgemm_gpu_mask_kernels.hpp"
 #include "spgemm_gpu_sized_rows.hpp"
+#include "spgemm_gpu_sorted_rows.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
@@ -81,39 +82,29 @@ class Symbolic {
   State* state() const { return state_.template as<State>(); }
 
   void classify() {
-    state_ = p_.template array<State>(1);
-    clear(queue_, state_);
     const int64_t inner = p_.B.B.rows;
     const int lanes_a = class_lanes(p_.nnz_a, p_.rows), lanes_b = class_lanes(p_.nnz_b, inner);
     tried_classes_ = p_.rows >= 4 * most_classes && p_.rows < INT32_MAX && inner < INT32_MAX;
+    // The state and the tables behind it are cleared together.
+    constexpr size_t table_bytes = 2 * class_places * sizeof(unsigned long long);
+    state_ = p_.template array<char>(sizeof(State) + (tried_classes_ ? table_bytes : 0));
+    clear(queue_, state_);
     if (!tried_classes_) return;
-    Buffer keys = p_.template array<unsigned long long>(2 * class_places);
-    Buffer table = p_.template array<int32_t>(3 * class_places);
-    clear(queue_, keys);
     Buffer classes_b = p_.template array<RowClass>(inner);
-    Buffer classes_c = p_.template array<RowClass>(p_.rows);
-    ClassTable b{keys.as<unsigned long long>(), table.as<int32_t>(), &state()->count_b, &state()->failed};
-    ClassTable c{b.keys + class_places, b.rows + class_places, &state()->count_c, &state()->failed};
-    int32_t* const numbers = c.rows + class_places;
+    classes_ = p_.template array<RowClass>(p_.rows);
+    const ClassTable b{reinterpret_cast<unsigned long long*>(state() + 1), &state()->count_b, &state()->failed},
+        c{b.words + class_places, &state()->count_c, &state()->failed};
     class_rows_ = p_.template array<int32_t>(most_classes);
     class_bases_ = p_.template array<int32_t>(most_classes);
     found_.number_of = p_.template array<uint16_t>(p_.rows);
-    base_of_ = p_.template array<int32_t>(p_.rows);
 
-    const RightSignature<I> right{p_.B.B};
-    const LeftSignature<Left> left{p_.A, classes_b.as<RowClass>()};
-    classify_rows(right, inner, lanes_b, b, classes_b.as<RowClass>());
-    classify_rows(left, p_.rows, lanes_a, c, classes_c.as<RowClass>());
-    gpu::launch(queue_, class_places / NumberClasses::threads, NumberClasses::threads, 0,
-                NumberClasses{c, &state()->numbered, numbers, class_rows_.template as<int32_t>(),
-                              classes_c.as<RowClass>(), class_bases_.template as<int32_t>()});
-    over_rows(CompareRows<RightSignature<I>>{right, inner, lanes_b, b, classes_b.as<RowClass>(), nullptr, nullptr,
-                                             nullptr, &state()->broken},
-              32);
-    over_rows(CompareRows<LeftSignature<Left>>{left, p_.rows, lanes_a, c, classes_c.as<RowClass>(), numbers,
-                                               found_.number_of.template as<uint16_t>(),
-                                               base_of_.template as<int32_t>(), nullptr},
-              32);
+    classify_rows(RightSignature<I>{p_.B.B}, inner, p_.longest_b, lanes_b, b, classes_b.as<RowClass>());
+    classify_rows(LeftSignature<Left>{p_.A, classes_b.as<RowClass>()}, p_.rows, p_.longest_a, lanes_a, c,
+                  classes_.template as<RowClass>());
+    gpu::launch(
+        queue_, class_places / NumberClasses::threads, NumberClasses::threads, 0,
+        NumberClasses{c, &state()->numbered, classes_.template as<RowClass>(), found_.number_of.template as<uint16_t>(),
+                      class_rows_.template as<int32_t>(), class_bases_.template as<int32_t>()});
   }
   /// Short rows are a thread's.
   static int class_lanes(int64_t entries, int64_t rows) {
@@ -121,15 +112,27 @@ class Symbolic {
   }
 
   template <class Signature>
-  void classify_rows(const Signature& signature, int64_t rows, int lanes_log2, const ClassTable& table,
+  void classify_rows(const Signature& signature, int64_t rows, int64_t longest, int lanes_log2, const ClassTable& table,
                      RowClass* classes) {
-    over_rows(ClassifyRows<Signature>{signature, rows, lanes_log2, table, classes}, 8);
-  }
-  /// So many blocks for a multiprocessor: they go round, and end soon when it was in vain.
-  template <class F>
-  void over_rows(const F& f, int blocks_per_sm) {
-    const unsigned most = static_cast<unsigned>(blocks_per_sm * queue_.concurrency());
-    gpu::launch(queue_, std::min(gpu::blocks_for(f.rows << f.lanes_log2, F::threads), most), F::threads, 0, f);
+    if constexpr (requires { signature.begin(rows); }) {
+      const auto classified = [&]<int Rows>() {
+        using F = ClassifyShortRows<Signature, Rows>;
+        if (!F::takes(longest)) return false;
+        const size_t shared = F::shared_bytes(longest);
+        const int64_t most = int64_t{gpu::prepare<F>(queue_, shared).blocks_per_sm} * queue_.concurrency();
+        gpu::launch(queue_, static_cast<unsigned>(std::min<int64_t>(gpu::blocks_for(rows, F::threads * Rows), most)),
+                    F::threads, shared,
+                    F{signature, rows, static_cast<int32_t>(longest), table, classes, &state()->broken});
+        return true;
+      };
+      if (classified.template operator()<4>() || classified.template operator()<1>()) return;
+    }
+    // So few blocks that they go round, and end soon when it was in vain.
+    using F = ClassifyRows<Signature>;
+    gpu::launch(
+        queue_,
+        std::min(gpu::blocks_for(rows << lanes_log2, F::threads), static_cast<unsigned>(8 * queue_.concurrency())),
+        F::threads, 0, F{signature, rows, lanes_log2, table, classes, &state()->broken});
   }
 
   bool by_classes() {
@@ -138,7 +141,7 @@ class Symbolic {
     found_.distinct = s.broken == 0;
     const auto give_up = [&] {
       found_.number_of = Buffer();
-      base_of_ = Buffer();
+      classes_ = Buffer();
       return false;
     };
     if (s.failed != 0) return give_up();
@@ -168,10 +171,11 @@ class Symbolic {
     else
       class_rows<1024>(classes, target, log2);
     counts_ = p_.template array<int32_t>(p_.rows);
+    const Buffer base_of = p_.template array<int32_t>(p_.rows);
     gpu::launch(queue_, survey_blocks(p_.rows), SizesOfClasses::threads, 0,
-                SizesOfClasses{found_.number_of.template as<uint16_t>(), class_counts.as<int32_t>(),
-                               products.as<int64_t>(), p_.rows, counts_.template as<int32_t>(), &state()->total,
-                               &state()->products, &state()->largest});
+                SizesOfClasses{classes_.template as<RowClass>(), found_.number_of.template as<uint16_t>(),
+                               class_counts.as<int32_t>(), products.as<int64_t>(), p_.rows, base_of.as<int32_t>(),
+                               counts_.template as<int32_t>(), &state()->total, &state()->products, &state()->largest});
     s = read_back<State>(queue_, state());
     if (s.failed != 0 || s.largest > most_slots) {
       found_.slots = Buffer();
@@ -183,20 +187,30 @@ class Symbolic {
     found_.longest = s.largest;
     require_countable(p_.cols, static_cast<int64_t>(s.total), p_.pair, "C");
     make_offsets(static_cast<int64_t>(s.total));
+    if (orders_classes(p_, found_)) {
+      OrderProducts<Left, I> f{};
+      f.A = p_.A;
+      f.A.list = class_rows_.template as<int32_t>();
+      f.count = classes;
+      f.sizes = class_counts.as<int32_t>();
+      f.end_begins = columns_at.as<int64_t>();
+      order_classes(queue_, p_, found_, f, static_cast<int64_t>(s.cursors[0]));
+    }
     if (found_.longest <= thread_rows_longest) {
       launch_over(queue_, p_.rows,
-                  ShiftShortColumns<I>{found_.number_of.template as<uint16_t>(), base_of_.template as<int32_t>(),
+                  ShiftShortColumns<I>{found_.number_of.template as<uint16_t>(), base_of.as<int32_t>(),
                                        columns_at.as<int64_t>(), columns.as<int32_t>(), offsets(),
                                        found_.output.indices->template as<I>(), p_.rows, found_.longest},
                   ShiftShortColumns<I>::shared_bytes(found_.longest));
-      return true;
+    } else {
+      if (!found_.ordered()) place_entries();
+      const int lanes = lanes_log2_for(found_.output.nnz, p_.rows);
+      launch_over(
+          queue_, p_.rows << lanes,
+          ShiftColumns<I>{found_.number_of.template as<uint16_t>(), base_of.as<int32_t>(), columns_at.as<int64_t>(),
+                          columns.as<int32_t>(), offsets(), found_.output.indices->template as<I>(), p_.rows, lanes});
     }
-    place_entries();
-    const int lanes = lanes_log2_for(found_.output.nnz, p_.rows);
-    launch_over(queue_, p_.rows << lanes,
-                ShiftColumns<I>{found_.number_of.template as<uint16_t>(), base_of_.template as<int32_t>(),
-                                columns_at.as<int64_t>(), columns.as<int32_t>(), offsets(),
-                                found_.output.indices->template as<I>(), p_.rows, lanes});
+    if (found_.ordered()) found_.end_begins = std::move(columns_at);
     return true;
   }
 
@@ -254,6 +268,7 @@ class Symbolic {
     const bool gathers = gathered.find(bounds);
     counts_ = p_.template array<int32_t>(p_.rows);
     SurveyRows by_bounds{bounds.as<int32_t>(), nullptr, p_.rows, tables_.limits, 0, 0, nullptr};
+    if (!gathers && by_sorting(by_bounds, bounds)) return;
     const Survey of_bounds = look(by_bounds);
     clear(queue_, counts_);
     if (!gathers &&
@@ -289,13 +304,12 @@ class Symbolic {
       by_fills.sizes = fills.as<int32_t>();
       list = place(by_fills, look(by_fills), bins);
     }
-    const int64_t slot_bytes = 2 * found_.products;  // at most twice C's
+    const int64_t slot_bytes = 2 * found_.products;
     bool hashes = true;
     for (int b = 0; b < tables_.limits.count; ++b)
       hashes = hashes && (bins[static_cast<size_t>(b)].count == 0 || (b < 6 && tables_.slots[b]));
-    const bool keeps_slots = hashes && of_counts.largest <= most_slots &&
-                             slot_bytes <= static_cast<int64_t>(2 * of_counts.total * (p_.element + sizeof(I))) &&
-                             slot_bytes <= slot_room();
+    const bool keeps_slots =
+        hashes && of_counts.largest <= most_slots && slot_bytes <= most_slots_of_output() && slot_bytes <= slot_room();
     if (keeps_slots) {
       found_.slots = p_.template array<uint16_t>(found_.products);
       found_.begins = std::move(product_begins_);
@@ -306,12 +320,31 @@ class Symbolic {
     target.columns = found_.output.indices->template as<I>();
     if (!p_.sorted) target.any_order = keeps_slots ? INT32_MAX : numeric_limits.upper[hashed_bin - 1];
     rows.template run<true>(list, bins, target);
-
     list = Buffer();
     list_rows(sizes, of_counts, bounds, false);
   }
 
-  /// Bytes that slots may take beside what gathered rows keep.
+  /// Whether all rows' products can be sorted, and was done.
+  bool by_sorting(SurveyRows by_products, const Buffer& bounds) {
+    SortedRows<Left, I> sorted(queue_, p_, found_.products);
+    if (!sorted.candidate(slot_room())) return false;
+    by_products.limits = sorted.limits;
+    const Survey survey = look(by_products);
+    if (!sorted.takes(survey.largest)) return false;
+    Bins bins{};
+    const Buffer list = place(by_products, survey, bins);
+    clear(queue_, counts_);
+    sorted.count(product_begins_, list, bins, counts_);
+    const auto [of_counts, sizes] = survey_counts(bounds);
+    if (2 * found_.products > most_slots_of_output()) return false;
+    sorted.place(offsets(), found_.output.indices->template as<I>(), std::move(product_begins_), found_);
+    list_rows(sizes, of_counts, bounds, false);
+    return true;
+  }
+
+  /// Bytes that slots may take beside C: twice its own.
+  int64_t most_slots_of_output() const { return 2 * found_.output.nnz * static_cast<int64_t>(p_.element + sizeof(I)); }
+  /// And beside what gathered rows keep.
   int64_t slot_room() const {
     if (p_.most_slot_bytes < 0) return INT64_MAX;
     return p_.most_slot_bytes - static_cast<int64_t>(found_.gathered.bytes());
@@ -470,7 +503,7 @@ class Symbolic {
   const Tables& tables_;
   Found found_;
   bool tried_classes_ = false;
-  Buffer state_, class_rows_, class_bases_, base_of_, counts_, product_begins_;
+  Buffer state_, class_rows_, class_bases_, classes_, counts_, product_begins_;
 };
 
 }  // namespace kkc::spgemm::gpu_parts

@@ -25,20 +25,21 @@ struct CountWarpRows {
 
   __device__ void operator()() const {
     extern __shared__ char shared[];
-    auto* const begins = reinterpret_cast<int64_t*>(shared);
+    auto* const all_begins = reinterpret_cast<int64_t*>(shared);
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
     const int64_t item = static_cast<int64_t>(blockIdx.x) * (threads / 32) + warp;
     if (item >= count) return;
     const int32_t places = 1 << table_log2;
-    const HashedKeys table{reinterpret_cast<int32_t*>(begins + threads) + warp * places,
+    const HashedKeys table{reinterpret_cast<int32_t*>(all_begins + threads) + warp * places,
                            static_cast<uint32_t>(places - 1)};
     const int64_t i = list != nullptr ? list[item] : item;
     table.clear(lane, 32);
+    int64_t* const begins = all_begins + warp * 32;
     constexpr int batch = 4;
     int32_t column[batch], found = 0;
     walk_flat<batch>(
-        A, A.row(i), B, begins + warp * 32, lane,
-        [&](int u, int64_t p) { column[u] = static_cast<int32_t>(B.column(p)); },
+        A, A.row(i), B, lane, [&](int at, int32_t, int64_t begin, int32_t product) { begins[at] = begin - product; },
+        [&](int u, int at, int32_t product) { column[u] = static_cast<int32_t>(B.column(begins[at] + product)); },
         [&](int u, bool there, int32_t) {
           int32_t before = 0;
           if (there) table.insert(column[u], before);
@@ -81,7 +82,9 @@ struct FillWarpRows {
     constexpr int batch = 4;
     int32_t column[batch], columns = 0;
     const int32_t products = walk_flat<batch>(
-        A, A.row(i), B, mine.begins, lane, [&](int u, int64_t p) { column[u] = static_cast<int32_t>(B.column(p)); },
+        A, A.row(i), B, lane,
+        [&](int at, int32_t, int64_t begin, int32_t product) { mine.begins[at] = begin - product; },
+        [&](int u, int at, int32_t product) { column[u] = static_cast<int32_t>(B.column(mine.begins[at] + product)); },
         [&](int u, bool there, int32_t product) {
           int32_t before = 0;
           if (there) {

@@ -1,0 +1,49 @@
+// Which rows, and classes of rows, gather their products in the plan's order (spgemm_gpu_ordered_kernels.hpp). Knows no
+// element type.
+#pragma once
+
+#include "spgemm_gpu_found.hpp"
+#include "spgemm_gpu_ordered_kernels.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+inline constexpr double most_ordered_mean = 20;   // entries of a row of B
+inline constexpr double least_compression = 1.5;  // products an entry of C, in classes
+
+/// Whether words can name the products, and rows of B are so short that gathering is the faster way.
+template <class Left, class I>
+bool names_short_rows(const Problem<Left, I>& p, int64_t products) {
+  return p.longest_a <= most_ordered_entries && p.nnz_b <= UINT32_MAX &&
+         bits_of(p.longest_a) + bits_of(p.longest_b) <= word_bits &&
+         static_cast<double>(products) <= most_ordered_mean * static_cast<double>(p.nnz_a);
+}
+
+/// The same for classes of rows: in the place of ThreadRows, unless rows of A are as short, and it reads what
+/// neighbouring rows have in common.
+template <class Left, class I>
+bool orders_classes(const Problem<Left, I>& p, const Found& found) {
+  const auto products = static_cast<double>(found.products), mean_b = products / static_cast<double>(p.nnz_a);
+  return names_short_rows(p, found.products) && found.longest <= thread_rows_longest &&
+         p.longest_a * p.longest_b <= most_ordered_products &&
+         products >= least_compression * static_cast<double>(found.output.nnz) &&
+         static_cast<double>(p.nnz_a) > 2 * mean_b * static_cast<double>(p.rows);
+}
+
+/// Turns the slots of `f.count` classes into words; their rows of C have `ends` entries together.
+template <class Left, class I>
+void order_classes(Queue& queue, const Problem<Left, I>& p, Found& found, OrderProducts<Left, I> f, int64_t ends) {
+  const auto most_products = static_cast<int32_t>(p.longest_a * p.longest_b);
+  found.ends = p.template array<uint16_t>(ends);
+  found.place_bits = bits_of(p.longest_b);
+  found.longest_a = static_cast<int32_t>(p.longest_a);
+  f.B = p.B.B;
+  f.begins = found.begins.template as<int64_t>();
+  f.most_products = (most_products + 1) / 2 * 2;
+  f.most_entries = found.longest;
+  f.place_bits = found.place_bits;
+  f.words = found.slots.template as<uint16_t>();
+  f.ends = found.ends.template as<uint16_t>();
+  launch_blocks(queue, f.count, f, f.shared_bytes());
+}
+
+}  // namespace kkc::spgemm::gpu_parts

@@ -1,0 +1,179 @@
+// Columns of C's rows, and the order in which entries of C gather their products (spgemm_gpu_ordered_kernels.hpp),
+// where rows have moderately many products: a warp sorts a row's products by column in registers (expansion, sort and
+// compression: Bell, Dalton, Olson, "Exposing fine-grained parallelism in algebraic multigrid methods", SIAM J. Sci.
+// Comput. 34(4), 2012, section 4.3, a row at a time). That takes fewer instructions than a hash table, and one pass
+// finds what counting, filling and the numeric phase's lists take three for.
+#pragma once
+
+#include "device/gpu_bitonic.hpp"
+#include "spgemm_gpu_flat_rows.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+/// Each row's sorted products: their words, and in which of them an entry of C begins.
+struct SortedProducts {
+  const int64_t* begins;  // of each row's products
+  uint16_t* words;
+  uint32_t* firsts;  // a bit each; the rows' bits begin in words of their own
+  int32_t place_bits;
+
+  __device__ uint32_t* firsts_of(int64_t i) const { return firsts + begins[i] / 32 + i; }
+};
+/// Words of 32 bits.
+inline int64_t firsts_size(int64_t products, int64_t rows) { return products / 32 + rows + 1; }
+
+/// Rows of at most `capacity` products. Key: wide enough for a column and a product's number.
+template <class Left, class I, class Key, int per_lane>
+struct SortRows {
+  static constexpr int warps = per_lane * sizeof(Key) <= 128 ? 4 : 1, threads = 32 * warps;
+  static constexpr uint32_t capacity = 32 * per_lane;
+  Left A;
+  Pattern<I> B;
+  const int32_t* list;  // null: all
+  int64_t count;
+  SortedProducts products;
+  int32_t* counts;
+
+  struct alignas(16) Warp {
+    Key keys[capacity];
+    int64_t begins[32];
+    uint16_t bases[32], words[capacity];
+  };
+  struct alignas(16) Four {
+    uint32_t e[4];
+  };
+  static constexpr size_t shared_bytes = warps * sizeof(Warp);
+
+  __device__ void operator()() const {
+    extern __shared__ char shared[];
+    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+    const int64_t item = static_cast<int64_t>(blockIdx.x) * warps + warp;
+    if (item >= count) return;
+    Warp& mine = reinterpret_cast<Warp*>(shared)[warp];
+    const int64_t i = list != nullptr ? list[item] : item;
+    constexpr int batch = per_lane < 4 ? per_lane : 4;
+    I column[batch];
+    const int32_t all = walk_flat<batch>(
+        A, A.row(i), B, lane,
+        [&](int at, int32_t k, int64_t begin, int32_t product) {
+          mine.begins[at] = begin - product;
+          mine.bases[at] = static_cast<uint16_t>((k << products.place_bits) - product);
+        },
+        [&](int u, int at, int32_t product) {
+          column[u] = B.column(mine.begins[at] + product);
+          mine.words[product] = static_cast<uint16_t>(mine.bases[at] + product);
+        },
+        [&](int u, bool there, int32_t product) {
+          if (there) mine.keys[product] = static_cast<Key>(column[u]) * capacity + static_cast<Key>(product);
+        });
+    gpu::sync32();
+    Key x[per_lane];
+#pragma unroll
+    for (int e = 0; e < per_lane; ++e) x[e] = e * 32 + lane < all ? mine.keys[e * 32 + lane] : ~Key{0};
+    gpu::sync32();
+    gpu::sort_runs(x);
+
+    // The words in their order, and above them whether an entry begins.
+    auto* const ordered = reinterpret_cast<uint32_t*>(mine.keys);
+    Key before = gpu::shuffle_up(x[per_lane - 1], 1, 32);
+    constexpr int group = per_lane < 4 ? per_lane : 4;
+#pragma unroll
+    for (int e = 0; e < per_lane; e += group) {
+      Four four;
+#pragma unroll
+      for (int v = 0; v < group; ++v) {
+        const Key key = x[e + v];
+        const bool first = (lane == 0 && e + v == 0) || key / capacity != before / capacity;
+        four.e[v] = mine.words[static_cast<uint32_t>(key) % capacity] | (first ? 0x10000u : 0u);
+        before = key;
+      }
+      if constexpr (group == 4) {
+        reinterpret_cast<Four*>(ordered)[(lane * per_lane + e) / 4] = four;
+      } else {
+        for (int v = 0; v < group; ++v) ordered[lane * per_lane + e + v] = four.e[v];
+      }
+    }
+    gpu::sync32();
+    uint16_t* const words = products.words + products.begins[i];
+    uint32_t* const firsts = products.firsts_of(i);
+    int32_t entries = 0;
+    for (int32_t q = lane; q - lane < all; q += 32) {
+      const bool there = q < all;
+      if (there) words[q] = static_cast<uint16_t>(ordered[q]);
+      const uint32_t mask = gpu::ballot32(there && ordered[q] >> 16 != 0);
+      entries += __popc(mask);
+      if (lane == 0) firsts[q / 32] = mask;
+    }
+    if (lane == 0) counts[i] = entries;
+  }
+};
+
+/// C's columns, and where each entry's products end. A warp a row.
+template <class Left, class I>
+struct PlaceSorted {
+  static constexpr int threads = 128, warps = threads / 32;
+  Left A;
+  Pattern<I> B;
+  int64_t rows;
+  SortedProducts products;
+  Offsets offsets;  // of C
+  I* columns;
+  uint16_t* ends;
+  int32_t longest_a;
+
+  size_t shared_bytes() const { return warps * static_cast<size_t>(longest_a) * sizeof(uint32_t); }
+
+  __device__ void operator()() const {
+    extern __shared__ char shared[];
+    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * warps + warp;
+    if (i >= rows) return;
+    uint32_t* const begins = reinterpret_cast<uint32_t*>(shared) + warp * longest_a;
+    const int64_t from = products.begins[i];
+    const auto all = static_cast<int32_t>(products.begins[i + 1] - from);
+    const uint32_t *const firsts = products.firsts_of(i), places = (1u << products.place_bits) - 1;
+    const uint16_t* const words = products.words + from;
+    constexpr int batch = 4;
+    uint32_t word[batch], masks = 0;  // masks: a lane's of its stretch, for 32 stretches
+    const auto read = [&](int32_t q) {
+      if (q / 32 % 32 == 0 && q - lane < all) masks = (q / 32 + lane) * 32 < all ? firsts[q / 32 + lane] : 0;
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (q + 32 * u < all) word[u] = words[q + 32 * u];
+    };
+    read(lane);  // while the rows of B are looked up
+    const int64_t to = offsets.at(i);
+    I* const row_columns = columns + to;
+    uint16_t* const row_ends = ends + to;
+    int32_t at = -1;
+    const LeftRow row = A.row(i);
+    for (int32_t k = lane; k < row.length; k += 32) begins[k] = static_cast<uint32_t>(B.begin(A.column(row, k)));
+    gpu::sync32();
+    const int place_bits = products.place_bits;
+    const I* const source = B.columns;
+    const I base = static_cast<I>(B.offsets.base);
+    for (int32_t q = lane; q - lane < all; q += 32 * batch) {
+      uint32_t mask[batch];
+      I column[batch];
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        mask[u] = gpu::shuffle_from(masks, (q / 32 + u) % 32, 32);
+        if ((mask[u] >> lane & 1u) != 0) column[u] = source[begins[word[u] >> place_bits] + (word[u] & places)] - base;
+      }
+      read(q + 32 * batch);
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        // An entry's products end where those of the next begin.
+        const int32_t entry = at + __popc(mask[u] << (31 - lane));
+        if ((mask[u] >> lane & 1u) != 0) {
+          row_columns[entry] = column[u];
+          if (entry > 0) row_ends[entry - 1] = static_cast<uint16_t>(q + 32 * u);
+        }
+        at += __popc(mask[u]);
+      }
+    }
+    if (lane == 0 && all > 0) row_ends[at] = static_cast<uint16_t>(all);
+  }
+};
+
+}  // namespace kkc::spgemm::gpu_parts

@@ -1,0 +1,82 @@
+// Rows that are like no other and whose products registers can sort (spgemm_gpu_sorted_kernels.hpp): which they are,
+// and the kernels by the number of products. Knows no element type.
+#pragma once
+
+#include <bit>
+
+#include "spgemm_gpu_ordered_rows.hpp"
+#include "spgemm_gpu_sorted_kernels.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+template <class Left, class I>
+class SortedRows {
+ public:
+  /// Products of rows.
+  static constexpr BinLimits limits{{0, 32, 64, 128, 256, 512, 1024, 0x7fffffff}, survey_bins};
+
+  SortedRows(Queue& queue, const Problem<Left, I>& problem, int64_t products)
+      : queue_(queue), p_(problem), products_(products) {}
+
+  /// Of what is known before rows are looked at by their products.
+  bool candidate(int64_t room) const {
+    return names_short_rows(p_, products_) && static_cast<int64_t>(2 * sizeof(uint16_t)) * products_ <= room;
+  }
+  bool takes(int32_t most_products) const { return most_products <= most_ordered_products; }
+
+  /// `bins` of `list` by their products.
+  void count(const Buffer& begins, const Buffer& list, Bins bins, const Buffer& counts) {
+    // Few rows are better sorted with the next longer ones than while the device idles.
+    for (size_t b = 1; b + 1 < bins.size(); ++b)
+      if (bins[b + 1].count > 0 && bins[b].count < 16 * static_cast<int64_t>(queue_.concurrency()))
+        bins[b + 1] = {bins[b].first, bins[b].count + bins[b + 1].count}, bins[b].count = 0;
+    words_ = p_.template array<uint16_t>(products_);
+    firsts_ = p_.template array<uint32_t>(firsts_size(products_, p_.rows));
+    sorted_ = {begins.as<int64_t>(), words_.template as<uint16_t>(), firsts_.template as<uint32_t>(),
+               bits_of(p_.longest_b)};
+    const auto sort = [&]<int per_lane>(int b) {
+      const int32_t* const rows =
+          list.data() != nullptr ? list.as<int32_t>() + bins[static_cast<size_t>(b)].first : nullptr;
+      const int64_t count = bins[static_cast<size_t>(b)].count;
+      if (std::bit_width(static_cast<uint64_t>(p_.cols)) + std::bit_width(32u * per_lane - 1) <= 32)
+        launch<uint32_t, per_lane>(rows, count, counts);
+      else
+        launch<uint64_t, per_lane>(rows, count, counts);
+    };
+    sort.template operator()<64>(7);
+    sort.template operator()<32>(6);
+    sort.template operator()<16>(5);
+    sort.template operator()<8>(4);
+    sort.template operator()<4>(3);
+    sort.template operator()<2>(2);
+    sort.template operator()<1>(1);
+  }
+
+  /// Once C's arrays are there: the columns, and what OrderedRows reads.
+  void place(const Offsets& offsets, I* columns, Buffer begins, Found& found) {
+    found.ends = p_.template array<uint16_t>(found.output.nnz);
+    found.place_bits = sorted_.place_bits;
+    found.longest_a = static_cast<int32_t>(p_.longest_a);
+    const PlaceSorted<Left, I> f{
+        p_.A, p_.B.B, p_.rows, sorted_, offsets, columns, found.ends.template as<uint16_t>(), found.longest_a};
+    launch_blocks(queue_, (p_.rows + f.warps - 1) / f.warps, f, f.shared_bytes());
+    found.slots = std::move(words_);
+    found.begins = std::move(begins);
+  }
+
+ private:
+  template <class Key, int per_lane>
+  void launch(const int32_t* list, int64_t count, const Buffer& counts) {
+    using F = SortRows<Left, I, Key, per_lane>;
+    launch_blocks(queue_, (count + F::warps - 1) / F::warps,
+                  F{p_.A, p_.B.B, list, count, sorted_, counts.as<int32_t>()}, F::shared_bytes);
+  }
+
+  Queue& queue_;
+  const Problem<Left, I>& p_;
+  int64_t products_;
+  Buffer words_, firsts_;
+  SortedProducts sorted_{};
+};
+
+}  // namespace kkc::spgemm::gpu_parts

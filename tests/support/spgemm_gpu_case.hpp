@@ -1,0 +1,74 @@
+// What tests of sparse products on GPUs share: rows of given columns, the same bits in two ways, what plans say.
+#pragma once
+
+#include <type_traits>
+
+#include "support/catch.hpp"
+#include "support/spgemm_case.hpp"
+
+namespace kkc_test {
+
+/// Rows of given columns, with values to be overwritten.
+template <class T = double>
+HostCsr<T> from_rows(int64_t cols, const std::vector<std::vector<int64_t>>& rows) {
+  HostCsr<T> A;
+  A.rows = static_cast<int64_t>(rows.size());
+  A.cols = cols;
+  A.offsets.assign(1, 0);
+  for (const auto& row : rows) {
+    A.indices.insert(A.indices.end(), row.begin(), row.end());
+    A.offsets.push_back(static_cast<int64_t>(A.indices.size()));
+  }
+  A.values.resize(A.indices.size());
+  return A;
+}
+
+/// `count` different columns below `cols`, in order.
+inline std::vector<int64_t> different(Random& random, int64_t count, int64_t cols) {
+  std::vector<bool> taken(static_cast<size_t>(cols), false);
+  for (int64_t left = count; left > 0;) {
+    const auto column = static_cast<size_t>(random() % static_cast<uint64_t>(cols));
+    if (taken[column]) continue;
+    taken[column] = true;
+    --left;
+  }
+  std::vector<int64_t> columns;
+  for (size_t column = 0; column < taken.size(); ++column)
+    if (taken[column]) columns.push_back(static_cast<int64_t>(column));
+  return columns;
+}
+
+template <class T>
+void run(const Context& ctx, const SpgemmCase<T>& c, const HostCsr<T>& A, const HostCsr<T>& B,
+         const std::type_identity_t<HostCsr<T>>* mask, Random& random) {
+  const auto wrong = run_case(ctx, c, A, B, mask, random);
+  if (wrong) REQUIRE(*wrong == "");
+}
+
+/// C's values, of the same operands' values in each call.
+template <class T>
+std::vector<T> bits(const Context& ctx, const SpgemmCase<T>& c, const HostCsr<T>& A, const HostCsr<T>& B) {
+  Random same(seed());
+  std::vector<T> values;
+  const HostCsr<T>* const none = nullptr;
+  const auto wrong = run_case(ctx, c, A, B, none, same, &values);
+  REQUIRE(wrong);
+  REQUIRE(*wrong == "");
+  return values;
+}
+
+/// The number that the plan says under `key`.
+template <class T>
+int64_t said(const char* key, const Context& ctx, const SpgemmCase<T>& c, const HostCsr<T>& A, const HostCsr<T>& B) {
+  const DeviceCsr<T> a(ctx, A, c.pair, c.base_a), b(ctx, B, c.pair, c.base_b);
+  Plan plan;
+  ok(kkc_spgemm_plan(ctx, c.op_a, a, c.op_b, b, nullptr, c.pair_c, Options(c.options()), plan.out()));
+  const char* info = nullptr;
+  ok(kkc_plan_info(plan, &info));
+  const std::string text = info, name = "\"" + std::string(key) + "\":";
+  const auto at = text.find(name);
+  REQUIRE(at != std::string::npos);
+  return std::stoll(text.substr(at + name.size()));
+}
+
+}  // namespace kkc_test
