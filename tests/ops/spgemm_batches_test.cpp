@@ -14,7 +14,8 @@ TEMPLATE_TEST_CASE("spgemm: rows of which no two are alike have the bits of few 
   for (const auto& [device, options] : hosts<T>()) {
     const Context ctx(device, options);
     Random random(seed());
-    for (const int64_t longest : {0, 1, 16, 17, 1024, 1025, 4095, 4096, 4097, 8191, 8192, 8193, 66000})
+    for (const int64_t longest :
+         {0, 1, 16, 17, 63, 64, 65, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 66000})
       for (const uint64_t empty : {0, 5, 100}) {
         const auto rows_of = [&](const std::vector<int64_t>& lengths) {
           HostCsr<T> A;

@@ -9,30 +9,11 @@
 #include <memory>
 #include <vector>
 
-#include "ops/spgemm/spgemm_host_aggregate_batches.hpp"
+#include "ops/spgemm/spgemm_host_aggregate_loose.hpp"
 #include "ops/spgemm/spgemm_host_known_blocks.hpp"
 #include "ops/spgemm/spgemm_host_known_rows.hpp"
-#include "ops/spgemm/spgemm_host_steps.hpp"
 
 namespace kkc::spgemm {
-
-/// Bytes of a mark in a row of so many columns; 1: masks.
-template <class E>
-constexpr size_t mark_bytes(int64_t columns) {
-  if (columns <= mask_columns && StepVector<E>::lanes > 0) return 1;
-  return columns < std::numeric_limits<uint16_t>::max() ? 2 : 4;
-}
-
-/// Rows of a chunk, as a search left them: in all, and the listed ones.
-template <class I>
-struct SearchedRows {
-  int64_t entries = 0, products = 0, without_diagonal = -1;
-  int64_t loose = 0;  // the first row of those in batches
-  size_t by = 0;      // the thread whose known rows are meant
-  std::vector<uint32_t> counts;
-  std::vector<I> columns;
-  std::vector<std::byte> marks;
-};
 
 /// What a thread searches with. `unit`: rows of I + A, each with its diagonal entry in A.
 template <class E, class I, class O, bool unit>
@@ -146,7 +127,10 @@ class AggregateSearch {
     }
     if constexpr (full && has_groups<E>) known.group(kinds + begin_of_chunk, found.loose - begin_of_chunk);
     if constexpr (has_batches<E>) {
-      if (found.loose < end) find_loose<full>(A, B, end, found);
+      if (found.loose < end) {
+        if (loose_ == nullptr) loose_ = std::make_unique<LooseRows<E, I, O, unit>>(B.cols);
+        loose_->template find<full>(A, B, end, found);
+      }
     }
     found.columns.resize(found.columns.size() + copied_at_once);
   }
@@ -157,57 +141,6 @@ class AggregateSearch {
     if (unit && k == 0) return i;
     return A.column(begin + k - unit);
   }
-  /// The rows from found.loose on.
-  template <bool full>
-  void find_loose(const Pattern& A, const Pattern& B, int64_t end, Found& found) {
-    if (loose_ == nullptr) loose_ = std::make_unique<PlaceFinder<I>>(B.cols);
-    PlaceFinder<I>& finder = *loose_;
-    for (int64_t i = found.loose; i < end; ++i) {
-      const int64_t begin = A.begin(i), n = A.end(i) - begin;
-      I* const aggregates = finder.aggregates(n + unit);
-      bool diagonal = !unit;
-      if (unit) aggregates[0] = aggregate_of<full>(B, i);
-      int64_t products = 0;
-      const auto look = [&](int64_t k) {
-        const int64_t j = A.column(begin + k);
-        diagonal |= j == i;
-        const I g = aggregate_of<full>(B, j);
-        aggregates[k + unit] = g;
-        products += full || g >= 0 ? 1 : 0;
-      };
-      const int64_t fetched = std::clamp<int64_t>(A.nnz - begin - entries_fetched_ahead, 0, n);
-      for (int64_t k = 0; k < fetched; ++k) {
-        fetch_single_entry<full>(B, B.indices, A.column(begin + k + entries_fetched_ahead));
-        look(k);
-      }
-      for (int64_t k = fetched; k < n; ++k) look(k);
-      found.products += products;
-      if (!diagonal) {
-        found.without_diagonal = i;
-        return;
-      }
-      const int64_t m = finder.find(n + unit, found.columns);
-      found.counts.push_back(static_cast<uint32_t>(m));
-      found.entries += m;
-      if (!batch_.takes(m, batch_room<E>)) batch_.close(found.marks);
-      if (m > batch_room<E>) {
-        append_places(finder, n + unit, mark_bytes<E>(m), found.marks);
-        continue;
-      }
-      batch_.template add_row<unit>(m, n + unit, [&finder](int64_t k) { return finder.place(k); });
-    }
-    batch_.close(found.marks);
-  }
-  static void append_places(const PlaceFinder<I>& finder, int64_t count, size_t each, std::vector<std::byte>& marks) {
-    marks.resize(marks.size() + each * static_cast<size_t>(count));
-    std::byte* to = marks.data() + marks.size() - each * static_cast<size_t>(count);
-    for (int64_t k = 0; k < count; ++k, to += each) {
-      const uint16_t narrow = BatchPlaces::narrow(finder.place(k));
-      const auto wide = static_cast<uint32_t>(finder.place(k));
-      std::memcpy(to, each == 2 ? static_cast<const void*>(&narrow) : &wide, each);
-    }
-  }
-
   /// Row i in row_.from and row_.distances. False: the diagonal entry that `unit` asks for is missing.
   template <bool full>
   bool describe(const Pattern& A, const Pattern& B, int64_t i, I first) {
@@ -270,8 +203,7 @@ class AggregateSearch {
   std::vector<uint32_t> places_;  // of columns; no_place between two rows
   typename Known::Wanted row_;
   Blocks blocks_;
-  std::unique_ptr<PlaceFinder<I>> loose_;
-  BatchPlaces batch_;
+  std::unique_ptr<LooseRows<E, I, O, unit>> loose_;
 };
 
 }  // namespace kkc::spgemm

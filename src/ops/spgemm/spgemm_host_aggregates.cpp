@@ -89,7 +89,7 @@ class AggregatesKernel final : public Kernel {
                      [[maybe_unused]] E alpha, [[maybe_unused]] E beta, [[maybe_unused]] int64_t m,
                      [[maybe_unused]] const E* old, [[maybe_unused]] E* c) {
     using V = StepVector<E>;
-    if constexpr (V::lanes > 0) {
+    if constexpr (V::expands) {
       const unsigned inside = (1u << m) - 1;
       V sum = beta == E{} ? V::zero() : V::load(old, inside).times(beta);
       for (int64_t k = 0; k < row.n; ++k)

@@ -199,6 +199,12 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
   return std::move(all.members);
 }
 
+/// What steps a numeric phase wants: elements of a vector, or none, and whether a step's entries may leave lanes out.
+struct StepShape {
+  int lanes = 0;
+  bool gaps = false;
+};
+
 /// The classes of C's rows. A row's columns are those of its class, shifted to the first column of the first row of B
 /// that it reaches (`anchor`).
 class RowClasses {
@@ -219,7 +225,7 @@ class RowClasses {
     bool half;        // steps of at most half as many entries as a vector
   };
   /// Entries of a vector of C's row that take consecutive entries of one row of B, in order: with AVX-512 one load, one
-  /// permutation, one multiplication.
+  /// permutation, one multiplication; with AVX2 one load and one multiplication.
   struct Step {
     uint16_t left, first;  // entry of the left row; first entry of its row of B
     uint16_t lanes;
@@ -250,10 +256,10 @@ class RowClasses {
     return 0;
   }
 
-  /// ids[row] = class or no_class; `heads`: room for as many as B has rows. `lanes`: elements of a vector
-  /// for which steps are wanted, or 0.
+  /// ids[row] = class or no_class; `heads`: room for as many as B has rows.
   template <class Left, class I, class O>
-  void find(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, int lanes, Head<I>* heads, int32_t* ids) {
+  void find(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, const StepShape& shape, Head<I>* heads,
+            int32_t* ids) {
     using U = std::make_unsigned_t<I>;
     const auto mixed = [](uint64_t h, int64_t v) {
       h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
@@ -316,13 +322,13 @@ class RowClasses {
           return equal;
         },
         [&](int64_t i) -> int32_t& { return ids[i]; });
-    keep_frequent(queue, left, B, lanes, members, ids);
+    keep_frequent(queue, left, B, shape, members, ids);
   }
 
  private:
   /// Drops the classes of few rows and of too many columns; the others get their tables.
   template <class Left, class I, class O>
-  void keep_frequent(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, int lanes,
+  void keep_frequent(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, const StepShape& shape,
                      const std::vector<int64_t>& members, int32_t* ids) {
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), left.rows() / 4096));
     const auto each_row = [&](int64_t part, const auto& f) {
@@ -343,7 +349,7 @@ class RowClasses {
       for (size_t c = static_cast<size_t>(b) * block, end = std::min(c + block, members.size()); c < end; ++c) {
         int64_t rows = 0;
         for (const auto& of_part : counts) rows += of_part[c];
-        if (rows >= fewest_rows && mine.add(left.row(members[c]), B, lanes, scratch))
+        if (rows >= fewest_rows && mine.add(left.row(members[c]), B, shape, scratch))
           names[c] = static_cast<int32_t>(mine.classes.size()) - 1;
       }
     });
@@ -381,7 +387,7 @@ class RowClasses {
   };
 
   template <class Row, class B>
-  bool add(const Row& row, const B& b, int lanes, Scratch& scratch) {
+  bool add(const Row& row, const B& b, const StepShape& shape, Scratch& scratch) {
     const int64_t base = anchor(row, b);
     auto& [products, sorted, each, by_vector] = scratch;
     products.clear();
@@ -420,7 +426,7 @@ class RowClasses {
     if (row.size() > 0) made.longest = *std::max_element(lengths.begin() + made.lengths_at, lengths.end());
     made.run = common_run(made, row.size(), each);
     made.stepped =
-        lanes > 0 && ascending && row.size() <= most_left && add_steps(made, row.size(), each, lanes, by_vector);
+        shape.lanes > 0 && ascending && row.size() <= most_left && add_steps(made, row.size(), each, shape, by_vector);
     made.single = !made.stepped && std::all_of(lengths.begin() + made.lengths_at, lengths.end(),
                                                [](int32_t length) { return length == 1; });
     if (made.single) {
@@ -455,8 +461,9 @@ class RowClasses {
   }
 
   /// Steps in the order of C's vectors, of each in the order of the left row. False, and none, where places do better.
-  bool add_steps(Class& of, int64_t rows, const std::vector<uint16_t>& each, int lanes,
+  bool add_steps(Class& of, int64_t rows, const std::vector<uint16_t>& each, const StepShape& shape,
                  std::vector<std::vector<Step>>& by_vector) {
+    const int lanes = shape.lanes;
     by_vector.resize(static_cast<size_t>((of.columns + lanes - 1) / lanes));
     for (auto& of_vector : by_vector) of_vector.clear();
     size_t at = 0, count = 0;
@@ -464,19 +471,24 @@ class RowClasses {
       const auto length = static_cast<size_t>(lengths[static_cast<size_t>(of.lengths_at + k)]);
       for (size_t q = 0; q < length; ++q, ++at) {
         auto& of_vector = by_vector[each[at] / static_cast<size_t>(lanes)];
-        if (of_vector.empty() || of_vector.back().left != k) {
+        const bool follows = q > 0 && each[at] == each[at - 1] + 1;
+        if (of_vector.empty() || of_vector.back().left != k || (!shape.gaps && !follows)) {
           of_vector.push_back({static_cast<uint16_t>(k), static_cast<uint16_t>(q), 0});
           ++count;
         }
         of_vector.back().lanes |= static_cast<uint16_t>(1 << each[at] % static_cast<size_t>(lanes));
       }
     }
-    if (static_cast<int64_t>(count) * fewest_lanes_a_step > of.products) return false;
+    // Where a step is but a load and a multiplication, a single entry is worth one; not where all rows of B have but
+    // one, or where long runs of places are as good.
+    const bool worth = shape.gaps ? static_cast<int64_t>(count) * fewest_lanes_a_step <= of.products
+                                  : of.longest > 1 && of.run <= longest_run_in_steps;
+    if (!worth) return false;
     size_t pieces = 0;  // of half a vector's entries at most
     const int most = lanes / 2;
     for (const auto& of_vector : by_vector)
       for (const Step& step : of_vector) pieces += std::popcount(step.lanes) > most ? 2 : 1;
-    of.half = 3 * pieces <= 4 * count;  // loads of half a vector are cheaper, more so across lines
+    of.half = shape.gaps && 3 * pieces <= 4 * count;  // loads of half a vector are cheaper, more so across lines
     for (const auto& of_vector : by_vector) {
       const size_t before = steps.size();
       for (const Step& step : of_vector) {
@@ -495,6 +507,7 @@ class RowClasses {
     return true;
   }
   static constexpr int64_t fewest_lanes_a_step = 2;
+  static constexpr int32_t longest_run_in_steps = 4;
 };
 
 }  // namespace kkc::spgemm

@@ -226,12 +226,13 @@ class HostNumeric {
     StepRows<E, rows> left;
     const auto first = left_.pattern.row(i), next = left_.pattern.row(points == 2 ? i + unknowns : i);
     const int32_t* const lengths = plan_.classes.lengths.data() + of.lengths_at;
-    int64_t last = 0, before = 0;
+    int64_t earliest = B_.nnz, last = 0, before = 0;
     for (int64_t k = 0, n = first.size(); k < n; ++k) {
       const int64_t at = B_.begin(first.column(k)),
                     stride = points == 2 ? B_.begin(next.column(k)) - at : int64_t{lengths[k]};
       left.b[k] = b_ + at;
       left.strides[k] = stride;
+      earliest = std::min({earliest, at, at + (points - 1) * stride});
       last = std::max({last, at, at + (points - 1) * stride});
       // What the next rows read beyond these, once for entries whose rows of B follow each other.
       if (points > 1 && stride == unknowns * lengths[k] && (k == 0 || at < before || at > before + stride))
@@ -241,8 +242,8 @@ class HostNumeric {
     }
     V zeros = V::zero();
     for (int r = 0; r < rows; ++r) copy_factors(left_.row(i + r), left.factors + r * step_pitch, zeros);
-    // What a vector reads after a row of B must be there; a factor that is not finite must not meet the zeros in it.
-    if (last + of.longest + V::lanes > B_.nnz || !zeros.is_zero()) return false;
+    // What a vector reads beside a row of B must be there; a factor that is not finite must not meet the zeros in it.
+    if (earliest < V::read_before || last + of.longest + V::lanes > B_.nnz || !zeros.is_zero()) return false;
     if (of.half)
       make_stepped<StepMode{points, unknowns, true, false}>(plan_.classes, of, left, beta_, c_ + begin, c);
     else

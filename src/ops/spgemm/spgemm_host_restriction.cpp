@@ -25,7 +25,7 @@ class RestrictionKernel final : public Kernel {
   using Pattern = HostPatternRef<I, O>;
   using Rows = typename Source::Rows;
   using V = StepVector<E>;
-  using Symbolic = RestrictionSymbolic<I, O, Rows, (V::lanes > 0)>;
+  using Symbolic = RestrictionSymbolic<I, O, Rows, V::expands>;
   using U = std::make_unsigned_t<I>;
   using Found = FoundRows<I>;
 
@@ -163,7 +163,7 @@ class RestrictionKernel final : public Kernel {
     const auto* const kinds = kinds_.as<uint32_t>();
     const int64_t* const marks_at = marks_at_.as<int64_t>() + kinds_at_[in];
     const uint8_t* const runs = runs_.as<uint8_t>() + kinds_at_[in];
-    const bool has_masks = V::lanes > 0 && laned_[in] != 0 && x.alpha != E{};
+    const bool has_masks = V::expands && laned_[in] != 0 && x.alpha != E{};
     std::conditional_t<makes_lines, RestrictionLine<E>, std::monostate> line;
     for (int64_t i = first_[at], last = first_[at + 1]; i < last; ++i) {
       const int64_t begin = static_cast<int64_t>(offsets[i]), m = static_cast<int64_t>(offsets[i + 1]) - begin;
@@ -183,7 +183,7 @@ class RestrictionKernel final : public Kernel {
     }
   }
 
-  static constexpr bool makes_lines = Rows::stored_runs && V::lanes > 0;
+  static constexpr bool makes_lines = Rows::stored_runs && V::expands;
 
   /// Rows from row i on that follow each other along a line; so many, or 0.
   template <class Line>
@@ -201,7 +201,7 @@ class RestrictionKernel final : public Kernel {
   /// Rows of up to laned_columns columns, in a register.
   static void laned([[maybe_unused]] int64_t i, [[maybe_unused]] const Operands& x, [[maybe_unused]] int64_t m,
                     [[maybe_unused]] E* c, [[maybe_unused]] const std::byte* marks) {
-    if constexpr (V::lanes > 0) {
+    if constexpr (V::expands) {
       const E *const a = x.a, *const b = x.b, alpha = x.alpha;
       const Pattern& B = x.B;
       const unsigned inside = (1u << m) - 1;
@@ -220,7 +220,7 @@ class RestrictionKernel final : public Kernel {
 
   [[gnu::noinline]] static void longer(int64_t i, const Operands& x, int64_t m, E* c, const std::byte* marks,
                                        uint8_t run) {
-    if constexpr (V::lanes > 0)
+    if constexpr (V::expands)
       if (run == wide_masks && x.alpha != E{}) {
         constexpr int most = wide_columns / V::lanes;
         if (m <= most / 2 * V::lanes) return masked(vectors<most / 2>, i, x, m, c, marks);
@@ -301,7 +301,7 @@ class RestrictionKernel final : public Kernel {
 
   /// As rows with masks add, so that bits do not tell which rows have any.
   static E added(E a, E b, E c) {
-    if constexpr (V::lanes > 0)
+    if constexpr (V::expands)
       return std::fma(a, b, c);
     else
       return plus(c, times(a, b));

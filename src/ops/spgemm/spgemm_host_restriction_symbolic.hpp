@@ -13,6 +13,8 @@
 
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
+#include "ops/spgemm/spgemm_host_few_columns.hpp"
+#include "ops/spgemm/spgemm_host_numbered_columns.hpp"
 #include "ops/spgemm/spgemm_host_restriction_rows.hpp"
 
 namespace kkc::spgemm {
@@ -22,59 +24,6 @@ inline constexpr int64_t laned_columns = 8, wide_columns = 32;
 
 /// FoundRows::Kind::run of rows with masks of four bytes.
 inline constexpr uint8_t wide_masks = 0;
-
-/// Up to eight columns in a register, with their numbers.
-///   unsigned where(column): a bit at the column's number, or none
-///   unsigned where(from, count, ascend): those of up to eight columns; clears `ascend` unless they do
-///   void add(number, column)
-template <class I>
-struct FewColumns;
-#if defined(__AVX512F__)
-template <>
-struct FewColumns<int32_t> {
-  using Bits = __mmask16;
-  __m512i columns = _mm512_set1_epi32(-1);
-  unsigned where(int32_t column) const { return _mm512_cmpeq_epi32_mask(columns, _mm512_set1_epi32(column)); }
-  unsigned where(const int32_t* from, int64_t count, bool& ascend) const {
-    const auto all = static_cast<Bits>((1u << count) - 1), pairs = static_cast<Bits>(all >> 1);
-    const __m512i row = _mm512_mask_loadu_epi32(_mm512_set1_epi32(-2), all, from),
-                  next = _mm512_maskz_loadu_epi32(pairs, from + 1);
-    ascend &= _mm512_mask_cmplt_epi32_mask(pairs, row, next) == pairs;
-    const auto of = [&](int q) {
-      return _mm512_cmpeq_epi32_mask(columns,
-                                     _mm512_maskz_permutexvar_epi32(static_cast<Bits>(-1), _mm512_set1_epi32(q), row));
-    };
-    unsigned bits = static_cast<Bits>(of(0) | of(1) | of(2) | of(3));
-    if (count > 4) bits |= static_cast<Bits>(of(4) | of(5) | of(6) | of(7));
-    return bits;
-  }
-  void add(uint32_t number, int32_t column) {
-    columns = _mm512_mask_set1_epi32(columns, static_cast<Bits>(1u << number), column);
-  }
-};
-template <>
-struct FewColumns<int64_t> {
-  using Bits = __mmask8;
-  __m512i columns = _mm512_set1_epi64(-1);
-  unsigned where(int64_t column) const { return _mm512_cmpeq_epi64_mask(columns, _mm512_set1_epi64(column)); }
-  unsigned where(const int64_t* from, int64_t count, bool& ascend) const {
-    const auto all = static_cast<Bits>((1u << count) - 1), pairs = static_cast<Bits>(all >> 1);
-    const __m512i row = _mm512_mask_loadu_epi64(_mm512_set1_epi64(-2), all, from),
-                  next = _mm512_maskz_loadu_epi64(pairs, from + 1);
-    ascend &= _mm512_mask_cmplt_epi64_mask(pairs, row, next) == pairs;
-    const auto of = [&](int q) {
-      return _mm512_cmpeq_epi64_mask(columns,
-                                     _mm512_maskz_permutexvar_epi64(static_cast<Bits>(-1), _mm512_set1_epi64(q), row));
-    };
-    unsigned bits = static_cast<Bits>(of(0) | of(1) | of(2) | of(3));
-    if (count > 4) bits |= static_cast<Bits>(of(4) | of(5) | of(6) | of(7));
-    return bits;
-  }
-  void add(uint32_t number, int64_t column) {
-    columns = _mm512_mask_set1_epi64(columns, static_cast<Bits>(1u << number), column);
-  }
-};
-#endif
 
 /// Bytes of a product's place in a row of so many columns.
 constexpr size_t place_bytes(int64_t columns) {
@@ -112,9 +61,13 @@ class RestrictionSymbolic {
  public:
   /// What a thread works with.
   struct Worker {
-    std::optional<ColumnSet> columns;  // of a row, once one needs them
-    Classes known;                     // kinds of rows in `found`
-    Found* found = nullptr;            // where rows of the next chunk may be, if any were alike
+    std::optional<ColumnSet> columns;            // of a row, once one needs them
+    std::optional<NumberedColumns<I>> numbered;  // the same, of rows of few products
+    std::vector<I> products;                     // their columns, of the row,
+    std::vector<typename NumberedColumns<I>::Number> numbers;
+    std::vector<uint32_t> ranks;  // and where each number stands
+    Classes known;                // kinds of rows in `found`
+    Found* found = nullptr;       // where rows of the next chunk may be, if any were alike
   };
 
   RestrictionSymbolic(const Rows& A, const Pattern& B) : A_(A), B_(B) {}
@@ -195,6 +148,8 @@ class RestrictionSymbolic {
   static constexpr size_t most_shared = 4096;
   /// Rows that are compared at once.
   static constexpr int64_t at_once = 64;
+  /// Products of a row whose columns are numbered, with numbers that places of two bytes hold.
+  static constexpr int64_t most_numbered = 4096;
   /// Rows of a point that are looked for.
   static constexpr int64_t most_unknowns = 8;
 
@@ -425,11 +380,15 @@ class RestrictionSymbolic {
   /// Adds the columns in order and the places of the products, of each `length` one. Returns the products. `wide`: few
   /// columns get masks, if they can. (Rows of their own would have the processor guess their masks.)
   int64_t place_row(int64_t i, bool wide, Worker& worker, Found& found, uint8_t& length) const {
-    if (!worker.columns) worker.columns.emplace(B_.cols);
-    ColumnSet& columns = *worker.columns;
     int64_t products = 0;
     RowRun run{};
     for (auto runs = A_.runs(i); runs.next(run);) products += B_.begin(run.first + run.count) - B_.begin(run.first);
+    if (!wide && products <= most_numbered) {
+      number_row(i, products, worker, found, length);
+      return products;
+    }
+    if (!worker.columns) worker.columns.emplace(B_.cols);
+    ColumnSet& columns = *worker.columns;
     switch (columns.expect(products)) {
       case ColumnSet::Visits::levels: insert<ColumnSet::Visits::levels>(i, columns); break;
       case ColumnSet::Visits::groups: insert<ColumnSet::Visits::groups>(i, columns); break;
@@ -448,6 +407,57 @@ class RestrictionSymbolic {
     }
     columns.drain([&](int64_t column) { found.columns.push_back(static_cast<I>(column)); });
     return products;
+  }
+
+  /// place_row() for few products, without masks.
+  void number_row(int64_t i, int64_t products, Worker& worker, Found& found, uint8_t& length) const {
+    constexpr int64_t at_once = NumberedColumns<I>::compared_at_once;
+    if (!worker.numbered) {
+      worker.numbered.emplace(B_.cols);
+      worker.products.resize(static_cast<size_t>(most_numbered + at_once));
+      worker.numbers.resize(static_cast<size_t>(most_numbered));
+      worker.ranks.resize(static_cast<size_t>(most_numbered + at_once));
+    }
+    // Rows of B are short: their columns are copied side by side without a loop over each row's.
+    I* to = worker.products.data();
+    A_.each(i, later(), [&](int64_t j, int64_t) {
+      const int64_t end = B_.end(j);
+      int64_t q = B_.begin(j);
+      for (; q < end && q + at_once <= B_.nnz; q += at_once, to += at_once) std::copy_n(B_.indices + q, at_once, to);
+      for (; q < end; ++q) *to++ = B_.indices[q];
+      to += end - q;
+      return true;
+    });
+    NumberedColumns<I>& numbered = *worker.numbered;
+    auto row = numbered.begin(products);
+    auto* const numbers = worker.numbers.data();
+    const auto base = static_cast<I>(B_.base);
+    for (int64_t k = 0; k < products; ++k)
+      numbers[k] = row.number_of(static_cast<I>(worker.products[static_cast<size_t>(k)] - base));
+    const auto first = numbered.next();
+    const int64_t m = row.size();
+    const size_t at = found.columns.size();
+    found.columns.resize(at + static_cast<size_t>(m + at_once));
+    numbered.end(row, 0, worker.ranks.data(), found.columns.data() + at);
+    found.columns.resize(at + static_cast<size_t>(m));
+    length = run_of(i);
+    const uint32_t* const ranks = worker.ranks.data();
+    const auto place_of = [=](int64_t k) { return ranks[numbers[k] - first]; };
+    if (place_bytes(m) == 1)
+      append_places<uint8_t>(products, length, place_of, found.marks);
+    else
+      append_places<uint16_t>(products, length, place_of, found.marks);
+    numbered.forget();
+  }
+  template <class M, class Place>
+  static void append_places(int64_t products, int64_t length, const Place& place_of, std::vector<std::byte>& marks) {
+    const size_t at = marks.size();
+    marks.resize(at + static_cast<size_t>(products / length) * sizeof(M));
+    std::byte* to = marks.data() + at;
+    for (int64_t k = 0; k < products; k += length, to += sizeof(M)) {
+      const auto place = static_cast<M>(place_of(k));
+      std::memcpy(to, &place, sizeof(M));
+    }
   }
 
   template <ColumnSet::Visits visits>

@@ -1,8 +1,9 @@
-// Steps of a class of rows (spgemm_host_classes.hpp) in AVX-512 registers: each vector of C's row is summed up in a
+// Steps of a class of rows (spgemm_host_classes.hpp) in vector registers: each vector of C's row is summed up in a
 // register, consecutive entries of a row of B are loaded and spread to their lanes, zero to the others. Several rows at
 // once share the steps' decoding. The products of an entry are added in the order of the left row, as everywhere.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -11,24 +12,18 @@
 #include "core/types.hpp"
 #include "ops/spgemm/spgemm_host_classes.hpp"
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
 #include <immintrin.h>
 #endif
 
 namespace kkc::spgemm {
 
-/// Elements of a vector for which this build's numeric phase wants steps, or 0.
-constexpr int step_lanes([[maybe_unused]] Scalar scalar) {
-#if defined(__AVX512F__)
-  if (scalar == Scalar::f64) return 8;
-  if (scalar == Scalar::f32) return 16;
-#endif
-  return 0;
-}
-
+/// Elements of this build's vectors, or none; `expands`: whether entries can be spread to any of their lanes;
+/// `read_before`: entries before a step's that Spread may read.
 template <class E>
 struct StepVector {
   static constexpr int lanes = 0;
+  static constexpr bool expands = false;
 };
 
 #if defined(__AVX512F__)
@@ -48,7 +43,8 @@ inline __m128i taken_by(unsigned lanes) {
 
 template <>
 struct StepVector<double> {
-  static constexpr int lanes = 8;
+  static constexpr int lanes = 8, read_before = 0;
+  static constexpr bool expands = true;
   __m512d v;
   static StepVector zero() { return {_mm512_setzero_pd()}; }
   static StepVector load(const double* from, unsigned mask) {
@@ -110,7 +106,8 @@ struct StepVector<double> {
 
 template <>
 struct StepVector<float> {
-  static constexpr int lanes = 16;
+  static constexpr int lanes = 16, read_before = 0;
+  static constexpr bool expands = true;
   __m512 v;
   static StepVector zero() { return {_mm512_setzero_ps()}; }
   static StepVector load(const float* from, unsigned mask) {
@@ -164,7 +161,91 @@ struct StepVector<float> {
   void store(float* to) const { _mm512_storeu_ps(to, v); }
   void store(float* to, unsigned mask) const { _mm512_mask_storeu_ps(to, static_cast<__mmask16>(mask), v); }
 };
+#elif defined(__AVX2__) && defined(__FMA__)
+template <>
+struct StepVector<double> {
+  static constexpr int lanes = 4, read_before = 3;
+  static constexpr bool expands = false;
+  __m256d v;
+  static __m256i inside(unsigned mask) {
+    const __m256i bits = _mm256_set_epi64x(8, 4, 2, 1);
+    return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(mask), bits), bits);
+  }
+  static StepVector zero() { return {_mm256_setzero_pd()}; }
+  static StepVector load(const double* from, unsigned mask) { return {_mm256_maskload_pd(from, inside(mask))}; }
+  StepVector times(double factor) const { return {_mm256_mul_pd(_mm256_set1_pd(factor), v)}; }
+  /// Consecutive entries in the lanes of a step, which follow each other, zeros in the others.
+  struct Spread {
+    __m256i lanes;
+    int first;
+    explicit Spread(unsigned mask) : lanes(inside(mask)), first(std::countr_zero(mask)) {}
+    template <bool half>
+    StepVector load(const double* from) const {
+      return {_mm256_and_pd(_mm256_castsi256_pd(lanes), _mm256_loadu_pd(from - first))};
+    }
+  };
+  bool is_zero() const { return _mm256_movemask_pd(_mm256_cmp_pd(v, _mm256_setzero_pd(), _CMP_NEQ_UQ)) == 0; }
+  void add(double a, const StepVector& b) { v = _mm256_fmadd_pd(_mm256_set1_pd(a), b.v, v); }
+  /// The same bits for a factor that is not finite.
+  void add_careful(double a, const double* b, unsigned mask) {
+    const __m256d factors =
+        _mm256_blendv_pd(_mm256_set1_pd(std::copysign(1.0, a)), _mm256_set1_pd(a), _mm256_castsi256_pd(inside(mask)));
+    v = _mm256_fmadd_pd(factors, _mm256_maskload_pd(b - std::countr_zero(mask), inside(mask)), v);
+  }
+  void store(double* to) const { _mm256_storeu_pd(to, v); }
+  /// The first lanes. (Masked stores are slow on Zen.)
+  void store(double* to, unsigned mask) const {
+    if (mask == 0xf) return store(to);
+    const __m128d low = _mm256_castpd256_pd128(v);
+    if (mask == 1) return _mm_store_sd(to, low);
+    _mm_storeu_pd(to, low);
+    if (mask > 3) _mm_store_sd(to + 2, _mm256_extractf128_pd(v, 1));
+  }
+};
+
+template <>
+struct StepVector<float> {
+  static constexpr int lanes = 8, read_before = 7;
+  static constexpr bool expands = false;
+  __m256 v;
+  static __m256i inside(unsigned mask) {
+    const __m256i bits = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(mask)), bits), bits);
+  }
+  static StepVector zero() { return {_mm256_setzero_ps()}; }
+  static StepVector load(const float* from, unsigned mask) { return {_mm256_maskload_ps(from, inside(mask))}; }
+  StepVector times(float factor) const { return {_mm256_mul_ps(_mm256_set1_ps(factor), v)}; }
+  struct Spread {
+    __m256i lanes;
+    int first;
+    explicit Spread(unsigned mask) : lanes(inside(mask)), first(std::countr_zero(mask)) {}
+    template <bool half>
+    StepVector load(const float* from) const {
+      return {_mm256_and_ps(_mm256_castsi256_ps(lanes), _mm256_loadu_ps(from - first))};
+    }
+  };
+  bool is_zero() const { return _mm256_movemask_ps(_mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_NEQ_UQ)) == 0; }
+  void add(float a, const StepVector& b) { v = _mm256_fmadd_ps(_mm256_set1_ps(a), b.v, v); }
+  void add_careful(float a, const float* b, unsigned mask) {
+    const __m256 factors =
+        _mm256_blendv_ps(_mm256_set1_ps(std::copysign(1.0f, a)), _mm256_set1_ps(a), _mm256_castsi256_ps(inside(mask)));
+    v = _mm256_fmadd_ps(factors, _mm256_maskload_ps(b - std::countr_zero(mask), inside(mask)), v);
+  }
+  void store(float* to) const { _mm256_storeu_ps(to, v); }
+  void store(float* to, unsigned mask) const {
+    float all[lanes];
+    store(all);
+    std::copy_n(all, std::popcount(mask), to);
+  }
+};
 #endif
+
+/// What steps this build's numeric phase wants.
+constexpr StepShape step_shape(Scalar scalar) {
+  if (scalar == Scalar::f64) return {StepVector<double>::lanes, StepVector<double>::expands};
+  if (scalar == Scalar::f32) return {StepVector<float>::lanes, StepVector<float>::expands};
+  return {};
+}
 
 /// How rows are made: `points` times `unknowns`, the rows of a point with the same rows of B.
 struct StepMode {

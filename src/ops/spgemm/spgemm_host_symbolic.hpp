@@ -49,7 +49,7 @@ class HostSymbolic {
     kinds_ = plan_.kinds.as<int32_t>();
     if (plan_.choice == HostChoice::binned && !desc_.masked) {
       const Buffer heads = host_array<RowClasses::Head<I>>(desc_.memory, B_.rows);
-      plan_.classes.find(queue_, left_, B_, step_lanes(desc_.scalar()), heads.as<RowClasses::Head<I>>(), kinds_);
+      plan_.classes.find(queue_, left_, B_, step_shape(desc_.scalar()), heads.as<RowClasses::Head<I>>(), kinds_);
     } else {
       std::fill(kinds_, kinds_ + rows, no_class);
     }

@@ -140,7 +140,7 @@ class AggregatesKernel final : public Kernel {
                      [[maybe_unused]] int64_t i, [[maybe_unused]] E scale, [[maybe_unused]] int64_t m,
                      [[maybe_unused]] E* c) {
     using V = spgemm::StepVector<E>;
-    if constexpr (V::lanes > 0) {
+    if constexpr (V::expands) {
       V sum = V::zero();
       for (int64_t k = 0; k < row.n; ++k)
         sum.add(row.a[k] * spgemm::single_entry<full>(B, b, row.column(k)), row.template mark<uint8_t>(k + 1));
