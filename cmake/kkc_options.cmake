@@ -54,19 +54,23 @@ set(kkc_all_index_pairs 32_32 32_64 64_64)
 kkc_mask(KKC_SCALAR_MASK KKC_SCALARS kkc_all_scalars)
 kkc_mask(KKC_INDEX_PAIR_MASK KKC_INDEX_PAIRS kkc_all_index_pairs)
 
-add_library(kkc_flags INTERFACE)
+# kkc_flags_of_callers: what else a program that only calls the library needs; its own code is never instrumented.
+add_library(kkc_flags_of_callers INTERFACE)
 set(warnings -Wall -Wextra $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas> $<$<BOOL:${KKC_WERROR}>:-Werror>)
+target_compile_options(kkc_flags_of_callers INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:${warnings}>)
+
+add_library(kkc_flags INTERFACE)
+target_link_libraries(kkc_flags INTERFACE kkc_flags_of_callers)
 target_compile_options(kkc_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:${KKC_CPU_FLAG}>
-  $<$<COMPILE_LANGUAGE:C,CXX>:${warnings}>
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler=${KKC_CPU_FLAG}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler=-Wall,-Wextra>")
 if(KKC_SANITIZE STREQUAL "address")
   target_compile_options(kkc_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-  target_link_options(kkc_flags INTERFACE -fsanitize=address,undefined)
+  target_link_options(kkc_flags_of_callers INTERFACE -fsanitize=address,undefined)
 elseif(KKC_SANITIZE STREQUAL "thread")
   target_compile_options(kkc_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
-  target_link_options(kkc_flags INTERFACE -fsanitize=thread)
+  target_link_options(kkc_flags_of_callers INTERFACE -fsanitize=thread)
 endif()
 if(KKC_FUZZ)
   target_compile_options(kkc_flags INTERFACE -fsanitize=fuzzer-no-link)

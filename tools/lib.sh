@@ -6,6 +6,8 @@ KKC_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 KKC_CACHE=${XDG_CACHE_HOME:-${HOME:-$KKC_ROOT/build}/.cache}/kkc
 KKC_JOBS=${KKC_JOBS:-$(nproc)}
 export KKC_ROOT KKC_CACHE KKC_JOBS
+# Clones in different folders share what was compiled.
+export CCACHE_BASEDIR=$KKC_ROOT CCACHE_NOHASHDIR=1
 
 say() { printf '%s\n' "kkc: $*" >&2; }
 die() {
