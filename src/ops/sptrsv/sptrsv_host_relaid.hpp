@@ -284,7 +284,7 @@ class RelaidKernel final : public Kernel {
   void one_vector(Queue& queue, const Columns& columns, const S& alpha, const Sides<S>& sides) {
     const auto with = [&]<bool ascending, bool unit>(std::bool_constant<ascending>, std::bool_constant<unit>) {
       run(queue,
-          OneVector<S, I, ascending, unit, Columns>{columns, sides.b, sides.b_row, sides.x, alpha, n_, far_apart_});
+          OneVector<S, I, ascending, unit, Columns>{{sides.b, sides.b_row, sides.x, alpha, n_}, columns, far_apart_});
     };
     const std::true_type yes;
     const std::false_type no;

@@ -104,80 +104,23 @@ template <class Column, class StepOf>
   return -1;
 }
 
-/// One vector without stride. Ascending: steps are rows; else row n - 1 - step.
-template <class S, class I, bool Ascending, bool Unit, class Columns>
-struct OneVector {
-  Columns columns;
+/// One vector without stride. Ascending: steps are rows; else row n - 1 - step. What does not depend on where columns
+/// come from is here, and neither it nor `rows` below is inlined: every way to go through pieces would hold both.
+template <class S, class I, bool Ascending, bool Unit>
+struct OneVectorRuns {
   const S* b;
   int64_t b_row;
   S* x;
   S alpha;
   int64_t n;
-  bool far_apart;  // prefetch; the stream's indices go on for entries_ahead more
 
-  void operator()(const Piece& piece, Cursor<S, I>& at) const {
-    NoTurn turn;
-    if (piece.length < 0)
-      in_turn(piece, at, turn);
-    else
-      run(piece, at);
-  }
-
-  /// Rows of any kind, others' unknowns waited for.
-  template <class Turn>
-  void in_turn(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
-    if constexpr (!Columns::in_place)
-      if (far_apart) return rows<true>(piece, at, turn);
-    rows<false>(piece, at, turn);
-  }
-
- private:
   S right_side(int64_t row, const S& inverse) const {
     const S right = times(alpha, b[row * b_row]);
     return Unit ? right : times(right, inverse);
   }
 
-  template <bool Ahead, class Turn>
-  void rows(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
-    constexpr int64_t way = Columns::in_place && !Ascending ? -1 : 1;
-    const S* known = x - columns.base;
-    for (int64_t step = piece.first, end = piece.first + piece.rows; step < end;) {
-      const auto [first, alone, more] = columns.rows_from(Ascending ? step : n - 1 - step, Ascending, at);
-      const auto column = [first = first](int64_t k) __attribute__((always_inline)) {
-        return static_cast<int64_t>(first[way * k]);
-      };
-      // What is beside the columns is asked for too, and is there.
-      if constexpr (Ahead)
-        for (int64_t p = 0; p <= alone + more; ++p) __builtin_prefetch(x + first[p + entries_ahead]);
-      for (int64_t length = alone; length <= alone + more; ++length, ++step) {
-        const int64_t row = Ascending ? step : n - 1 - step;
-        S sum = right_side(row, Unit ? S{} : *at.value);
-        const S* values = at.value + (Unit ? 0 : 1);
-        at.value = values + length;
-        if constexpr (!std::is_same_v<Turn, NoTurn>)
-          turn.need(last_before([&](int64_t k) { return column(k) - columns.base; }, length, piece.first,
-                                [&](int64_t known_row) { return Ascending ? known_row : n - 1 - known_row; }));
-        if (length > 0) {
-          S other{}, third{}, fourth{};
-          int64_t p = 0;
-          for (; p + 5 <= length; p += 4) {
-            sum = minus_product(sum, values[p], known[column(p)]);
-            other = minus_product(other, values[p + 1], known[column(p + 1)]);
-            third = minus_product(third, values[p + 2], known[column(p + 2)]);
-            fourth = minus_product(fourth, values[p + 3], known[column(p + 3)]);
-          }
-          for (; p + 1 < length; ++p) sum = minus_product(sum, values[p], known[column(p)]);
-          sum = plus(plus(sum, other), plus(third, fourth));
-          // The last one may only just have become known.
-          sum = minus_product(sum, values[p], known[column(p)]);
-        }
-        x[row] = sum;
-        turn.passed(step + 1);
-      }
-    }
-  }
-
-  void run(const Piece& piece, Cursor<S, I>& at) const {
+  [[gnu::noinline]] void run(const Piece& piece, Cursor<S, I>& cursor) const {
+    Cursor<S, I> at = cursor;
     const I* distances = at.index;
     at.index += piece.length;
     const bool chain = piece.far + 1 == piece.length && (distances[piece.far] == 1 || distances[piece.far] == -1);
@@ -192,8 +135,10 @@ struct OneVector {
       else
         group<0>(piece, distances, inverse, values, low, static_cast<int>(count), chain);
     }
+    cursor = at;
   }
 
+ private:
   /// Count: of rows, or 0 for `count` of them.
   template <int Count>
   [[gnu::always_inline]] void group(const Piece& piece, const I* distances, const S* inverse, const S* values,
@@ -226,6 +171,75 @@ struct OneVector {
   }
 };
 
+template <class S, class I, bool Ascending, bool Unit, class Columns>
+struct OneVector {
+  OneVectorRuns<S, I, Ascending, Unit> runs;
+  Columns columns;
+  bool far_apart;  // prefetch; the stream's indices go on for entries_ahead more
+
+  void operator()(const Piece& piece, Cursor<S, I>& at) const {
+    NoTurn turn;
+    if (piece.length < 0)
+      in_turn(piece, at, turn);
+    else
+      runs.run(piece, at);
+  }
+
+  /// Rows of any kind, others' unknowns waited for.
+  template <class Turn>
+  void in_turn(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
+    if constexpr (!Columns::in_place)
+      if (far_apart) return rows<true>(piece, at, turn);
+    rows<false>(piece, at, turn);
+  }
+
+ private:
+  template <bool Ahead, class Turn>
+  [[gnu::noinline]] void rows(const Piece& piece, Cursor<S, I>& cursor, Turn& turn) const {
+    constexpr int64_t way = Columns::in_place && !Ascending ? -1 : 1;
+    const auto sides = runs;  // which no store to x can change
+    Cursor<S, I> at = cursor;
+    S* const x = sides.x;
+    const int64_t n = sides.n;
+    const S* known = x - columns.base;
+    for (int64_t step = piece.first, end = piece.first + piece.rows; step < end;) {
+      const auto [first, alone, more] = columns.rows_from(Ascending ? step : n - 1 - step, Ascending, at);
+      const auto column = [first = first](int64_t k) __attribute__((always_inline)) {
+        return static_cast<int64_t>(first[way * k]);
+      };
+      // What is beside the columns is asked for too, and is there.
+      if constexpr (Ahead)
+        for (int64_t p = 0; p <= alone + more; ++p) __builtin_prefetch(x + first[p + entries_ahead]);
+      for (int64_t length = alone; length <= alone + more; ++length, ++step) {
+        const int64_t row = Ascending ? step : n - 1 - step;
+        S sum = sides.right_side(row, Unit ? S{} : *at.value);
+        const S* values = at.value + (Unit ? 0 : 1);
+        at.value = values + length;
+        if constexpr (!std::is_same_v<Turn, NoTurn>)
+          turn.need(last_before([&](int64_t k) { return column(k) - columns.base; }, length, piece.first,
+                                [&](int64_t known_row) { return Ascending ? known_row : n - 1 - known_row; }));
+        if (length > 0) {
+          S other{}, third{}, fourth{};
+          int64_t p = 0;
+          for (; p + 5 <= length; p += 4) {
+            sum = minus_product(sum, values[p], known[column(p)]);
+            other = minus_product(other, values[p + 1], known[column(p + 1)]);
+            third = minus_product(third, values[p + 2], known[column(p + 2)]);
+            fourth = minus_product(fourth, values[p + 3], known[column(p + 3)]);
+          }
+          for (; p + 1 < length; ++p) sum = minus_product(sum, values[p], known[column(p)]);
+          sum = plus(plus(sum, other), plus(third, fourth));
+          // The last one may only just have become known.
+          sum = minus_product(sum, values[p], known[column(p)]);
+        }
+        x[row] = sum;
+        turn.passed(step + 1);
+      }
+    }
+    cursor = at;
+  }
+};
+
 /// Up to most_vectors vectors, or one with strides. Count: how many, or 0 for `count` of them.
 template <class S, class I, int Count, class Columns>
 struct SeveralVectors {
@@ -237,7 +251,7 @@ struct SeveralVectors {
   bool ascending, unit;
 
   template <class Turn>
-  void in_turn(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
+  [[gnu::noinline]] void in_turn(const Piece& piece, Cursor<S, I>& at, Turn& turn) const {
     const auto step_of = [&](int64_t row) { return ascending ? row : n - 1 - row; };  // and the row of a step
     const int64_t way = Columns::in_place && !ascending ? -1 : 1;
     for (int64_t step = piece.first, end = piece.first + piece.rows; step < end;) {
