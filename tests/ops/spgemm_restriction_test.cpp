@@ -234,3 +234,59 @@ TEST_CASE("spgemm: lines of a grid of aggregates give the bits of rows by themse
     }
   }
 }
+
+TEMPLATE_TEST_CASE("spgemm: restrictions of a graph and then of a grid have the same bits for any number of threads",
+                   "[spgemm]", float, double, std::complex<float>) {
+  using T = TestType;
+  Random random(seed());
+  constexpr int64_t rows = 24000, of_graph = 16000, long_run = 300;
+  // Of the graph, hardly two rows one behind the other are of one aggregate, but for a long run.
+  HostCsr<T> P;
+  P.rows = rows;
+  P.cols = rows / 20;
+  for (int64_t i = 0; i < rows; ++i) {
+    const bool in_run = i >= of_graph / 2 && i < of_graph / 2 + long_run;
+    P.indices.push_back(in_run || i >= of_graph
+                            ? (in_run ? of_graph / 2 : i) / 20
+                            : std::clamp<int64_t>(i / 20 + random_int(random, -30, 30), 0, of_graph / 20 - 1));
+    P.offsets.push_back(P.nnz());
+  }
+  P.values = random_vector<T>(random, P.indices.size());
+  for (const int64_t longest : {3, 8, 9, 20}) {
+    HostCsr<T> B;
+    B.rows = rows;
+    B.cols = P.cols;
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t length = i >= of_graph ? 2 : random_int(random, 0, longest);
+      std::vector<int64_t> columns;
+      for (int64_t q = 0; q < length; ++q)
+        columns.push_back(std::min(B.cols - 1, i / 20 + (i >= of_graph ? q : random_int(random, 0, 40))));
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      B.indices.insert(B.indices.end(), columns.begin(), columns.end());
+      B.offsets.push_back(B.nnz());
+    }
+    B.values = random_vector<T>(random, B.indices.size());
+    SpgemmCase<T> c;
+    c.implementation = "host_restriction";
+    c.op_a = KKC_OP_TRANSPOSE;
+    c.base_a = static_cast<int32_t>(random() % 2);
+    c.base_b = static_cast<int32_t>(random() % 2);
+    c.beta = random() % 2 == 0 ? T(0.5) : T(0);
+    const Random same = random;
+    std::vector<T> expected;
+    for (const Visit& visit : visits()) {
+      if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
+      const Context ctx(visit.device, visit.options);
+      INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", up to " << longest
+                   << " entries, " << c.text());
+      std::vector<T> bits;
+      Random numbers = same;
+      const auto wrong = run_case(ctx, c, P, B, no_mask<T>, numbers, &bits);
+      REQUIRE(wrong);
+      REQUIRE(*wrong == "");
+      if (expected.empty()) expected = bits;
+      CHECK(bits == expected);
+    }
+  }
+}

@@ -1,6 +1,6 @@
 // The search behind rows of products with aggregates of which no two are alike: C's columns, and the places of A's
-// entries in batches of rows (spgemm_host_aggregate_batches.hpp). What every entry takes runs over the entries of many
-// rows at once, so that rows of any length cost few branches of their own.
+// entries in batches of rows (spgemm_host_aggregate_batches.hpp). Aggregates are looked up for the entries of many rows
+// at once, so that rows of any length cost few branches of their own.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 #include "ops/spgemm/spgemm_host_aggregate_batches.hpp"
 #include "ops/spgemm/spgemm_host_known_rows.hpp"
-#include "ops/spgemm/spgemm_host_numbered_columns.hpp"
+#include "ops/spgemm/spgemm_host_met_columns.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 
 namespace kkc::spgemm {
@@ -39,12 +39,11 @@ struct SearchedRows {
 template <class E, class I, class O, bool unit>
 class LooseRows {
   using Pattern = HostPatternRef<I, O>;
-  using Numbered = NumberedColumns<I>;
-  using Number = typename Numbered::Number;
+  using Columns = MetColumns<I>;
   using Found = SearchedRows<I>;
 
  public:
-  explicit LooseRows(int64_t cols) : numbered_(cols) {}
+  explicit LooseRows(int64_t cols) : met_(cols) {}
 
   /// The rows from found.loose on.
   template <bool full>
@@ -62,30 +61,23 @@ class LooseRows {
       while (last < end && A.end(last) - begin <= looked_at_once) ++last;
       look<full>(A, B, begin, A.end(last - 1) - begin);
       for (; i < last; ++i)
-        if (!number_row<full>(A, B, i, begin, found)) {
+        if (!make_row<full>(A, B, i, begin, found)) {
           found.without_diagonal = i;
           return;
         }
-      place<full>(A.end(last - 1) - begin);
     }
     close(found.marks);
     found.columns.resize(static_cast<size_t>(filled_));
   }
 
  private:
-  static constexpr int64_t looked_at_once = 2048;
-  static constexpr Number none = std::numeric_limits<Number>::max();
+  static constexpr int64_t looked_at_once = 2048, placed_at_once = 4;
 
   /// The aggregates of `count` entries from `begin` on; negative: none.
   template <bool full>
   void look(const Pattern& A, const Pattern& B, int64_t begin, int64_t count) {
-    numbered_.forget();
-    first_ = numbered_.next();
-    placed_ = 0;
-    if (static_cast<int64_t>(aggregates_.size()) < count) {
-      aggregates_.resize(static_cast<size_t>(count));
-      numbers_.resize(static_cast<size_t>(count));
-    }
+    if (static_cast<int64_t>(aggregates_.size()) < count + placed_at_once)
+      aggregates_.resize(static_cast<size_t>(count + placed_at_once));
     const int64_t fetched = std::clamp<int64_t>(A.nnz - begin - entries_fetched_ahead, 0, count);
     I* const to = aggregates_.data();
     for (int64_t k = 0; k < fetched; ++k) {
@@ -97,19 +89,20 @@ class LooseRows {
 
   /// Row i, whose entries were looked at with those from `begin` on. False: its diagonal entry is missing.
   template <bool full>
-  bool number_row(const Pattern& A, const Pattern& B, int64_t i, int64_t begin, Found& found) {
+  bool make_row(const Pattern& A, const Pattern& B, int64_t i, int64_t begin, Found& found) {
     const int64_t at = A.begin(i) - begin, n = A.end(i) - A.begin(i);
-    auto row = numbered_.begin(n + unit);
-    const auto number_of = [&row](I aggregate) { return full || aggregate >= 0 ? row.number_of(aggregate) : none; };
-    Number own = none;
-    if constexpr (unit) own = number_of(aggregate_of<full>(B, i));
+    const I* const aggregates = aggregates_.data() + at;
+    auto row = met_.begin(n + unit);
+    const auto meet = [&row](I aggregate) {
+      if (full || aggregate >= 0) row.meet(aggregate);
+    };
+    [[maybe_unused]] I own = -1;
+    if constexpr (unit) meet(own = aggregate_of<full>(B, i));
     bool diagonal = !unit;
     int64_t missing = 0;
-    const I* const aggregates = aggregates_.data();
-    Number* const numbers = numbers_.data();
-    for (int64_t k = at; k < at + n; ++k) {
-      if (unit) diagonal |= A.column(begin + k) == i;
-      numbers[k] = number_of(aggregates[k]);
+    for (int64_t k = 0; k < n; ++k) {
+      if (unit) diagonal |= A.column(A.begin(i) + k) == i;
+      meet(aggregates[k]);
       if (!full) missing += aggregates[k] < 0 ? 1 : 0;
     }
     if (!diagonal) return false;
@@ -117,85 +110,72 @@ class LooseRows {
     found.products += n - missing;
     found.counts.push_back(static_cast<uint32_t>(m));
     found.entries += m;
-    if (columns_ + m > batch_room<E> || rows_ == batch_room<E>) {
-      place<full>(at);
-      close(found.marks);
-    }
-    rank(row, found.columns);
+    if (columns_ + m > batch_room<E> || rows_ == batch_room<E>) close(found.marks);
+    const int64_t room = filled_ + m + Columns::compared_at_once;
+    if (static_cast<int64_t>(found.columns.size()) < room) found.columns.resize(static_cast<size_t>(2 * room));
+    met_.end(row, static_cast<uint32_t>(columns_), found.columns.data() + filled_);
+    filled_ += m;
     if (m > batch_room<E>) {
-      append_alone(own, at, n, mark_bytes<E>(m), found.marks);
-      placed_ = at + n;
+      append_alone(own, aggregates, n, mark_bytes<E>(m), found.marks);
       return true;
     }
-    if (unit) own_.push_back(place_of(own));
+    if (unit) own_.push_back(place_of<full>(own));
+    place<full>(aggregates, n);
     ++rows_;
     columns_ += m;
     return true;
   }
 
-  /// Appends the row's aggregates, in order, to the columns, and says where each of its numbers stands.
-  void rank(const typename Numbered::Row& row, std::vector<I>& columns) {
-    const auto from = static_cast<int64_t>(numbered_.next() - first_);
-    const int64_t m = row.size(), room = m + Numbered::compared_at_once;
-    if (static_cast<int64_t>(ranks_.size()) < from + room) ranks_.resize(static_cast<size_t>(2 * (from + room)));
-    if (static_cast<int64_t>(columns.size()) < filled_ + room)
-      columns.resize(static_cast<size_t>(2 * (filled_ + room)));
-    numbered_.end(row, static_cast<uint32_t>(columns_), ranks_.data() + from, columns.data() + filled_);
-    filled_ += m;
-  }
-
-  uint32_t rank_of(Number number) const { return ranks_[static_cast<size_t>(number - first_)]; }
-  uint16_t place_of(Number number) const {
-    return number == none ? no_place<uint16_t> : static_cast<uint16_t>(rank_of(number));
-  }
-  /// The entries up to `end` of those looked at.
   template <bool full>
-  void place(int64_t end) {
-    const size_t at = places_.size(), count = static_cast<size_t>(end - placed_);
-    places_.resize(at + count);
-    const Number* const numbers = numbers_.data() + placed_;
-    for (size_t k = 0; k < count; ++k)
-      places_[at + k] = full ? static_cast<uint16_t>(rank_of(numbers[k])) : place_of(numbers[k]);
-    placed_ = end;
+  uint16_t place_of(I aggregate) const {
+    return full || aggregate >= 0 ? static_cast<uint16_t>(met_.place_of(aggregate)) : no_place<uint16_t>;
+  }
+  /// Of a row's entries. Some at once, also behind the last, so that rows of like lengths take as many steps.
+  template <bool full>
+  void place(const I* aggregates, int64_t n) {
+    const size_t room = placed_ + static_cast<size_t>(n + placed_at_once);
+    if (places_.size() < room) places_.resize(2 * room);
+    uint16_t* const to = places_.data() + placed_;
+    for (int64_t k = 0; k < n; k += placed_at_once)
+      for (int64_t e = k; e < k + placed_at_once; ++e) to[e] = place_of<full>(aggregates[e]);
+    placed_ += static_cast<size_t>(n);
   }
   /// The marks of a row in no batch, `each` bytes for each.
-  void append_alone(Number own, int64_t at, int64_t n, size_t each, std::vector<std::byte>& marks) {
+  void append_alone(I own, const I* aggregates, int64_t n, size_t each, std::vector<std::byte>& marks) {
     marks.resize(marks.size() + each * static_cast<size_t>(n + unit));
     std::byte* to = marks.data() + marks.size() - each * static_cast<size_t>(n + unit);
-    const auto append = [&](Number number) {
-      const uint16_t narrow = place_of(number);
-      const uint32_t wide = number == none ? no_place<uint32_t> : rank_of(number);
+    const auto append = [&](I aggregate) {
+      const uint16_t narrow = place_of<false>(aggregate);
+      const uint32_t wide = aggregate < 0 ? no_place<uint32_t> : met_.place_of(aggregate);
       std::memcpy(to, each == 2 ? static_cast<const void*>(&narrow) : &wide, each);
       to += each;
     };
     if (unit) append(own);
-    for (int64_t k = at; k < at + n; ++k) append(numbers_[static_cast<size_t>(k)]);
+    for (int64_t k = 0; k < n; ++k) append(aggregates[k]);
   }
 
   /// Appends the marks of the batch and begins anew.
   void close(std::vector<std::byte>& marks) {
-    for (const std::vector<uint16_t>* const part : {&own_, &places_}) {
-      const auto* const bytes = reinterpret_cast<const std::byte*>(part->data());
-      marks.insert(marks.end(), bytes, bytes + part->size() * sizeof(uint16_t));
-    }
+    const auto append = [&marks](const std::vector<uint16_t>& places, size_t count) {
+      const auto* const bytes = reinterpret_cast<const std::byte*>(places.data());
+      marks.insert(marks.end(), bytes, bytes + count * sizeof(uint16_t));
+    };
+    append(own_, own_.size());
+    append(places_, placed_);
     begin_batch();
   }
   void begin_batch() {
     own_.clear();
-    places_.clear();
+    placed_ = 0;
     rows_ = columns_ = 0;
   }
 
-  Numbered numbered_;  // a row's aggregates
-  // Of the entries looked at; the first placed_ have their places.
-  std::vector<I> aggregates_;
-  std::vector<Number> numbers_;
-  int64_t placed_ = 0;
-  Number first_ = 1;             // of their numbers
-  std::vector<uint32_t> ranks_;  // the place of each number among the batch's columns
-  int64_t filled_ = 0;           // of the chunk's columns
+  Columns met_;                // a row's aggregates
+  std::vector<I> aggregates_;  // of the entries looked at
+  int64_t filled_ = 0;         // of the chunk's columns
   // Of the batch.
   std::vector<uint16_t> own_, places_;
+  size_t placed_ = 0;  // of places_
   int64_t rows_ = 0, columns_ = 0;
 };
 

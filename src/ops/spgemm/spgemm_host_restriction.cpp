@@ -317,6 +317,7 @@ class RestrictionKernel final : public Kernel {
   }
   template <class M, int run>
   static void placed(int64_t i, const Operands& x, E* c, const std::byte* marks) {
+    if constexpr (run == 1 && V::expands) return placed_side_by_side<M>(i, x, c, marks);
     constexpr bool long_rows = run > 1;  // of several unknowns
     const E *const a = x.a, *const b = x.b, alpha = x.alpha;
     const Pattern& B = x.B;
@@ -333,6 +334,46 @@ class RestrictionKernel final : public Kernel {
         }
       }
     });
+  }
+
+  /// Where rows that are alike have masks, these are rows of their own, whose rows of B are of any short length: what
+  /// their products need is put side by side without a loop over each row's entries, whose end the processor would have
+  /// to guess.
+  template <class M>
+  static void placed_side_by_side(int64_t i, const Operands& x, E* c, const std::byte* marks) {
+    constexpr int64_t at_once = 8, room = 256;
+    const E *const a = x.a, *const b = x.b, alpha = x.alpha;
+    const Pattern& B = x.B;
+    alignas(64) E factors[room + at_once], values[room + at_once];
+    int64_t count = 0;
+    const auto add = [&] {
+      for (int64_t k = 0; k < count; ++k) {
+        M place;
+        std::memcpy(&place, marks + static_cast<size_t>(k) * sizeof(M), sizeof(M));
+        c[place] = added(factors[k], values[k], c[place]);
+      }
+      marks += static_cast<size_t>(count) * sizeof(M);
+      count = 0;
+    };
+    x.A.each_run(i, Ahead<I, O, E, E, true>{B, b, a}, [&](int64_t j, int64_t k, int64_t rows) {
+      int64_t q = B.begin(j);
+      for (const int64_t last = j + rows; j < last; ++j, ++k) {
+        const E with = times(alpha, a[k]);
+        for (const int64_t end = B.end(j); q < end;) {
+          if (count >= room) [[unlikely]]
+            add();
+          const int64_t some = std::min(end - q, at_once);
+          std::fill_n(factors + count, at_once, with);
+          if (q + at_once <= B.nnz) [[likely]]
+            std::copy_n(b + q, at_once, values + count);
+          else
+            std::copy_n(b + q, some, values + count);
+          count += some;
+          q += some;
+        }
+      }
+    });
+    add();
   }
 
   Source source_;

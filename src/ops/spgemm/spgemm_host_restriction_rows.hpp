@@ -363,13 +363,27 @@ class StoredRuns {
     starts[0] = static_cast<I>(first);
     columns[0] = A.indices[first];
     for (++first; first < last; first += block) {
-      const int64_t count = find_starts(A.indices, first, std::min(first + block, last), starts + 1, columns + 1);
-      emit(A.base, starts, columns, count, f);
+      const int64_t end = std::min(first + block, last),
+                    count = find_starts(A.indices, first, end, starts + 1, columns + 1);
+      if (2 * count > end - first)
+        emit_short(A.base, starts, columns, count, f);
+      else
+        emit(A.base, starts, columns, count, f);
       starts[0] = starts[count];
       columns[0] = columns[count];
     }
     starts[1] = static_cast<I>(last);
     emit(A.base, starts, columns, 1, f);
+  }
+
+  /// Runs 0..count-1 one by one, where most are so short that they are not worth a look at several.
+  template <class F>
+  static void emit_short(int64_t base, const I* starts, const I* columns, int64_t count, const F& f) {
+    for (int64_t run = 0; run < count; ++run)
+      if (starts[run + 1] - starts[run] <= longest) [[likely]]
+        f(static_cast<int64_t>(columns[run]) - base, starts + run, 1);
+      else
+        emit(base, starts + run, columns + run, 1, f);
   }
 
   /// Runs 0..count-1, as many at once as follow each other in columns. Longer ones than counts can say are cut.

@@ -14,7 +14,7 @@
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_few_columns.hpp"
-#include "ops/spgemm/spgemm_host_numbered_columns.hpp"
+#include "ops/spgemm/spgemm_host_met_columns.hpp"
 #include "ops/spgemm/spgemm_host_restriction_rows.hpp"
 
 namespace kkc::spgemm {
@@ -61,13 +61,12 @@ class RestrictionSymbolic {
  public:
   /// What a thread works with.
   struct Worker {
-    std::optional<ColumnSet> columns;            // of a row, once one needs them
-    std::optional<NumberedColumns<I>> numbered;  // the same, of rows of few products
-    std::vector<I> products;                     // their columns, of the row,
-    std::vector<typename NumberedColumns<I>::Number> numbers;
-    std::vector<uint32_t> ranks;  // and where each number stands
-    Classes known;                // kinds of rows in `found`
-    Found* found = nullptr;       // where rows of the next chunk may be, if any were alike
+    std::optional<ColumnSet> columns;  // of a row, once one needs them
+    std::optional<MetColumns<I>> met;  // the same, of rows of few products
+    std::vector<I> products;           // their columns, of the row
+    Classes known;                     // kinds of rows in `found`
+    Found* found = nullptr;            // where rows of the next chunk may be, if any were alike
+    int64_t tried = most_tried;        // of the next chunk
   };
 
   RestrictionSymbolic(const Rows& A, const Pattern& B) : A_(A), B_(B) {}
@@ -110,7 +109,7 @@ class RestrictionSymbolic {
       if constexpr (Rows::stored_runs)
         if (looks) fetch(i, std::min(i + stretch, end - 1));
       auto kind = static_cast<uint32_t>(found.kinds.size());
-      if (i - begin >= tried && 2 * (static_cast<int64_t>(kind) - before_chunk) > i - begin) looks = false;
+      if (i - begin >= worker.tried && 2 * (static_cast<int64_t>(kind) - before_chunk) > i - begin) looks = false;
       if (looks) {
         const int32_t before = last;
         last = look(known, before, i, shift);
@@ -138,18 +137,20 @@ class RestrictionSymbolic {
       i += rows - 1;
     }
     sums = {entries, products};
+    worker.tried = looks ? most_tried : fewest_tried;
     if (looks && found.kinds.size() < most_shared) worker.found = &found;
     return true;
   }
 
-  /// Rows of a chunk after which it shows whether they are alike: then no more than half may be of new kinds.
-  static constexpr int64_t tried = 128;
+  /// Rows of a chunk after which it shows whether they are alike: then no more than half may be of new kinds. Few where
+  /// those of the thread's chunk before were not.
+  static constexpr int64_t most_tried = 128, fewest_tried = 16;
   /// Kinds that chunks share.
   static constexpr size_t most_shared = 4096;
   /// Rows that are compared at once.
   static constexpr int64_t at_once = 64;
-  /// Products of a row whose columns are numbered, with numbers that places of two bytes hold.
-  static constexpr int64_t most_numbered = 4096;
+  /// Products of a row whose columns are collected as they are met, with places of two bytes.
+  static constexpr int64_t most_met = 4096;
   /// Rows of a point that are looked for.
   static constexpr int64_t most_unknowns = 8;
 
@@ -383,8 +384,8 @@ class RestrictionSymbolic {
     int64_t products = 0;
     RowRun run{};
     for (auto runs = A_.runs(i); runs.next(run);) products += B_.begin(run.first + run.count) - B_.begin(run.first);
-    if (!wide && products <= most_numbered) {
-      number_row(i, products, worker, found, length);
+    if (!wide && products <= most_met) {
+      meet_row(i, products, worker, found, length);
       return products;
     }
     if (!worker.columns) worker.columns.emplace(B_.cols);
@@ -410,13 +411,11 @@ class RestrictionSymbolic {
   }
 
   /// place_row() for few products, without masks.
-  void number_row(int64_t i, int64_t products, Worker& worker, Found& found, uint8_t& length) const {
-    constexpr int64_t at_once = NumberedColumns<I>::compared_at_once;
-    if (!worker.numbered) {
-      worker.numbered.emplace(B_.cols);
-      worker.products.resize(static_cast<size_t>(most_numbered + at_once));
-      worker.numbers.resize(static_cast<size_t>(most_numbered));
-      worker.ranks.resize(static_cast<size_t>(most_numbered + at_once));
+  void meet_row(int64_t i, int64_t products, Worker& worker, Found& found, uint8_t& length) const {
+    constexpr int64_t at_once = MetColumns<I>::compared_at_once;
+    if (!worker.met) {
+      worker.met.emplace(B_.cols);
+      worker.products.resize(static_cast<size_t>(most_met + at_once));
     }
     // Rows of B are short: their columns are copied side by side without a loop over each row's.
     I* to = worker.products.data();
@@ -428,26 +427,22 @@ class RestrictionSymbolic {
       to += end - q;
       return true;
     });
-    NumberedColumns<I>& numbered = *worker.numbered;
-    auto row = numbered.begin(products);
-    auto* const numbers = worker.numbers.data();
+    MetColumns<I>& met = *worker.met;
+    auto row = met.begin(products);
     const auto base = static_cast<I>(B_.base);
-    for (int64_t k = 0; k < products; ++k)
-      numbers[k] = row.number_of(static_cast<I>(worker.products[static_cast<size_t>(k)] - base));
-    const auto first = numbered.next();
+    const I* const columns = worker.products.data();
+    for (int64_t k = 0; k < products; ++k) row.meet(static_cast<I>(columns[k] - base));
     const int64_t m = row.size();
     const size_t at = found.columns.size();
     found.columns.resize(at + static_cast<size_t>(m + at_once));
-    numbered.end(row, 0, worker.ranks.data(), found.columns.data() + at);
+    met.end(row, 0, found.columns.data() + at);
     found.columns.resize(at + static_cast<size_t>(m));
-    length = run_of(i);
-    const uint32_t* const ranks = worker.ranks.data();
-    const auto place_of = [=](int64_t k) { return ranks[numbers[k] - first]; };
+    length = products > 1 && columns[0] + 1 == columns[1] ? run_of(i) : 1;
+    const auto place_of = [&met, columns, base](int64_t k) { return met.place_of(static_cast<I>(columns[k] - base)); };
     if (place_bytes(m) == 1)
       append_places<uint8_t>(products, length, place_of, found.marks);
     else
       append_places<uint16_t>(products, length, place_of, found.marks);
-    numbered.forget();
   }
   template <class M, class Place>
   static void append_places(int64_t products, int64_t length, const Place& place_of, std::vector<std::byte>& marks) {
