@@ -60,10 +60,10 @@ TEMPLATE_TEST_CASE("spgemm: rows of B of at most one entry, by every implementat
       Random random(seed());
       for (const Shape shape : all_shapes)
         for (const uint64_t empty : {0, 30, 100})
-          for (int repeat = 0; repeat < 3; ++repeat) {
+          for (int repeat = 0; repeat < 4; ++repeat) {
             const int64_t rows = repeat == 0 ? 150 : sizes[random() % std::size(sizes)],
                           inner = repeat == 0 ? 150 : sizes[random() % std::size(sizes)],
-                          cols = inner == 0 ? 0 : random_int(random, 1, inner);
+                          cols = inner == 0 || repeat == 3 ? 0 : random_int(random, 1, inner);
             SpgemmCase<T> c;
             c.implementation = implementation;
             std::vector<kkc_index_pair_t> pairs;

@@ -76,8 +76,9 @@ class LooseRows {
   /// The aggregates of `count` entries from `begin` on; negative: none.
   template <bool full>
   void look(const Pattern& A, const Pattern& B, int64_t begin, int64_t count) {
+    // Entries behind the last are placed, too: without columns there is no aggregate 0.
     if (static_cast<int64_t>(aggregates_.size()) < count + placed_at_once)
-      aggregates_.resize(static_cast<size_t>(count + placed_at_once));
+      aggregates_.resize(static_cast<size_t>(count + placed_at_once), full ? I{0} : I{-1});
     const int64_t fetched = std::clamp<int64_t>(A.nnz - begin - entries_fetched_ahead, 0, count);
     I* const to = aggregates_.data();
     for (int64_t k = 0; k < fetched; ++k) {
