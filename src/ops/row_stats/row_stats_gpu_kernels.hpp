@@ -35,6 +35,29 @@ struct Start {
   }
 };
 
+/// Lengths of rows of up to 128 entries, by class: a thread's own until it has counted 255 of them.
+struct FewRows {
+  static constexpr int bins = 8;
+  static constexpr unsigned most = 128;
+  unsigned long long counts = 0;           // 8 bits for each class
+  unsigned long long entries[2] = {0, 0};  // 16 bits
+  unsigned rows = 0, empty = 0;
+
+  __device__ void add(unsigned length) {
+    const int bin = length < 2 ? 0 : 32 - __clz(static_cast<int>(length - 1));
+    counts += 1ull << (8 * bin);
+    const unsigned long long here = static_cast<unsigned long long>(length) << (16 * (bin & 3));
+    entries[0] += bin < 4 ? here : 0;
+    entries[1] += bin < 4 ? 0 : here;
+    ++rows;
+    empty += length == 0 ? 1 : 0;
+  }
+  __device__ uint32_t count(int bin) const { return static_cast<uint32_t>(counts >> (8 * bin)) & 0xffu; }
+  __device__ uint32_t entries_of(int bin) const {
+    return static_cast<uint32_t>(entries[bin / 4] >> (16 * (bin & 3))) & 0xffffu;
+  }
+};
+
 template <class O>
 struct CountRows {
   static constexpr int threads = 256, batch = 4;
@@ -60,44 +83,51 @@ struct CountRows {
       nonzeros[bin] += entries;
     };
     unsigned long long shortest = none, longest = 0, empty = 0;
-    // Neighbours are mostly alike: while 32 of them are of one class, each thread counts its own.
-    int run_class = 0;
-    unsigned long long run = 0, run_entries = 0;
-    const auto add_run = [&] {
-      note(run_class, gpu::subgroup_sum(run, 32), gpu::subgroup_sum(run_entries, 32));
-      run = run_entries = 0;
+    // Lengths that fit 32 bits and are in order take the short way.
+    unsigned least_few = 0xffffffffu, most_few = 0;
+    FewRows few;
+    const auto flush = [&] {
+      for (int bin = 0; bin < FewRows::bins; ++bin) {
+        const uint32_t count = gpu::sum32(few.count(bin));
+        if (count != 0) note(bin, count, gpu::sum32(few.entries_of(bin)));
+      }
+      empty += few.empty;
+      few = {};
     };
+    using U = std::make_unsigned_t<O>;
+    const auto zero = static_cast<U>(base), most = static_cast<U>(nnz);
+    if (blockIdx.x == 0 && thread == 0) {
+      if (static_cast<U>(offsets[rows]) - zero != most)
+        atomicMin(&counts->first_bad_row, static_cast<unsigned long long>(rows - 1));
+      if (static_cast<U>(offsets[0]) != zero) atomicMin(&counts->first_bad_row, 0ull);
+    }
     const auto take = [&](int64_t row, O begin, O end) {
-      const int64_t from = static_cast<int64_t>(begin) - base, to = static_cast<int64_t>(end) - base;
+      const U from = static_cast<U>(begin) - zero, to = static_cast<U>(end) - zero;
       bool good = row < rows;
-      if (good && (from < 0 || to < from || to > nnz || (row == 0 && from != 0) || (row == rows - 1 && to != nnz))) {
+      if (good && (to < from || to > most)) {
         atomicMin(&counts->first_bad_row, static_cast<unsigned long long>(row));
         good = false;
       }
-      const unsigned long long length = good ? static_cast<unsigned long long>(to - from) : 0;
-      const int bin = length < 2 ? 0 : min(64 - __clzll(static_cast<long long>(length - 1)), classes - 1);
-      if (good) {
-        empty += length == 0;
-        shortest = min(shortest, length);
-        longest = max(longest, length);
+      const U length = good ? to - from : 0;
+      if (good && length <= FewRows::most) {
+        few.add(static_cast<unsigned>(length));
+        least_few = min(least_few, static_cast<unsigned>(length));
+        most_few = max(most_few, static_cast<unsigned>(length));
+        good = false;
       }
       uint32_t open = gpu::ballot32(good);
       if (open == 0) return;
-      const int leading = gpu::shuffle_from(bin, __ffs(static_cast<int>(open)) - 1, 32);
-      if (gpu::ballot32(good && bin == leading) == open) {
-        if (leading != run_class) {
-          add_run();
-          run_class = leading;
-        }
-        run += good;
-        run_entries += length;
-        return;
+      const auto size = static_cast<unsigned long long>(length);
+      const int bin = size < 2 ? 0 : min(64 - __clzll(static_cast<long long>(size - 1)), classes - 1);
+      if (good) {
+        shortest = min(shortest, size);
+        longest = max(longest, size);
       }
-      const bool sums_fit = gpu::ballot32(length >> 26 != 0) == 0;
+      const bool sums_fit = gpu::ballot32(size >> 26 != 0) == 0;
       while (open != 0) {
         const int one = gpu::shuffle_from(bin, __ffs(static_cast<int>(open)) - 1, 32);
         const uint32_t same = gpu::ballot32(good && bin == one);
-        const unsigned long long mine = good && bin == one ? length : 0;
+        const unsigned long long mine = good && bin == one ? size : 0;
         note(one, static_cast<unsigned long long>(__popc(same)),
              sums_fit ? gpu::sum32(static_cast<uint32_t>(mine)) : gpu::subgroup_sum(mine, 32));
         open &= ~same;
@@ -114,8 +144,11 @@ struct CountRows {
       }
 #pragma unroll
       for (int u = 0; u < batch; ++u) take(block + u * stride + thread, begin[u], end[u]);
+      if (gpu::ballot32(few.rows > 255 - batch) != 0) flush();
     }
-    add_run();
+    flush();
+    if (least_few <= FewRows::most) shortest = min(shortest, static_cast<unsigned long long>(least_few));
+    longest = max(longest, static_cast<unsigned long long>(most_few));
     for (int mask = 16; mask > 0; mask >>= 1) {
       shortest = min(shortest, gpu::shuffle_xor(shortest, mask, 32));
       longest = max(longest, gpu::shuffle_xor(longest, mask, 32));
@@ -180,10 +213,16 @@ struct CheckColumns {
       for (int u = 0; u < batch; ++u)
         if (g + u * stride < groups) x[u] = grouped[g + u * stride];
 #pragma unroll
-      for (int u = 0; u < batch; ++u)
-        if (g + u * stride < groups)
+      for (int u = 0; u < batch; ++u) {
+        if (g + u * stride >= groups) continue;
+        U worst = 0;
 #pragma unroll
-          for (int k = 0; k < width; ++k) check(head + (g + u * stride) * width + k, x[u].of[k]);
+        for (int k = 0; k < width; ++k)
+          worst = max(worst, static_cast<U>(static_cast<U>(x[u].of[k]) - static_cast<U>(base)));
+        if (static_cast<uint64_t>(worst) < static_cast<uint64_t>(cols)) continue;
+#pragma unroll
+        for (int k = 0; k < width; ++k) check(head + (g + u * stride) * width + k, x[u].of[k]);
+      }
     }
   }
 };
