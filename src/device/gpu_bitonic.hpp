@@ -123,17 +123,17 @@ __device__ inline void sort_registers(T (&x)[per_lane]) {
 
 }  // namespace bitonic_parts
 
-/// Sorts a warp's 32 * per_lane integers, per_lane a power of two: a lane's are neighbours, so that most comparisons
-/// are between registers. All point the same way: the first of a merge is with the other half's element counted from
-/// its end (Knuth, TAOCP 3, section 5.3.4, figure 56).
-template <int per_lane, class T>
+/// Sorts group * per_lane integers of each `group` lanes of a warp, both powers of two: a lane's are neighbours, so
+/// that most comparisons are between registers. All point the same way: the first of a merge is with the other half's
+/// element counted from its end (Knuth, TAOCP 3, section 5.3.4, figure 56).
+template <int group = 32, int per_lane, class T>
 __device__ inline void sort_runs(T (&x)[per_lane]) {
   static_assert(per_lane > 0 && (per_lane & (per_lane - 1)) == 0 && std::is_unsigned_v<T>);
   using namespace bitonic_parts;
   const int lane = static_cast<int>(threadIdx.x) & 31;
   sort_registers<2>(x);
 #pragma unroll
-  for (int lanes = 2; lanes <= 32; lanes <<= 1) {
+  for (int lanes = 2; lanes <= group; lanes <<= 1) {
     const bool in_first = (lane & (lanes >> 1)) == 0;
     if constexpr (per_lane == 1) {
       x[0] = smaller_if(in_first, x[0], shuffle_xor(x[0], lanes - 1, 32));

@@ -1,4 +1,5 @@
-// Entries dealt to buckets by key on GPUs, stable: a radix sort of the keys' places (device/gpu_sort.hpp), for plans.
+// Entries dealt to buckets by key on GPUs, stable, for plans: few entries in short buckets by counting
+// (device/gpu_bucket_counted.hpp), others by a radix sort of the keys' places (device/gpu_sort.hpp).
 #pragma once
 
 #include <bit>
@@ -6,6 +7,7 @@
 #include <type_traits>
 
 #include "core/memory.hpp"
+#include "device/gpu_bucket_counted.hpp"
 #include "device/gpu_sort.hpp"
 
 namespace kkc::gpu {
@@ -49,12 +51,10 @@ struct BucketBounds {
   }
 };
 
-/// offsets[buckets + 1]: where the entries of each bucket begin; positions[n]: the entries of all buckets in turn,
-/// those of one bucket in their own order. keys[i] - base is the bucket of entry i. Scratch comes from `memory` and
-/// goes when the call returns, behind what it enqueued.
+/// bucket() by a radix sort; never blocks.
 template <class I, class O>
-void bucket(Queue& queue, const std::shared_ptr<const Memory>& memory, const I* keys, int64_t base, int64_t buckets,
-            int64_t n, O* offsets, O* positions) {
+void bucket_by_digits(Queue& queue, const std::shared_ptr<const Memory>& memory, const I* keys, int64_t base,
+                      int64_t buckets, int64_t n, O* offsets, O* positions) {
   using Key = std::make_unsigned_t<I>;
   const int bits = buckets <= 1 ? 1 : std::bit_width(static_cast<uint64_t>(buckets - 1));
   const int passes = radix_passes(0, bits);
@@ -77,6 +77,20 @@ void bucket(Queue& queue, const std::shared_ptr<const Memory>& memory, const I* 
   using Bounds = BucketBounds<Key, O>;
   launch(queue, blocks_for(n + 1, Bounds::threads), Bounds::threads, 0,
          Bounds{sorted.as<Key>(), static_cast<Key>(base), n, buckets, offsets});
+}
+
+/// offsets[buckets + 1]: where the entries of each bucket begin; positions[n]: the entries of all buckets in turn,
+/// those of one bucket in their own order. keys[i] - base is the bucket of entry i. May block. Scratch comes from
+/// `memory` and goes when the call returns, behind what it enqueued.
+template <class I, class O>
+void bucket(Queue& queue, const std::shared_ptr<const Memory>& memory, const I* keys, int64_t base, int64_t buckets,
+            int64_t n, O* offsets, O* positions) {
+  CountedBuckets<I, O> counted(queue, memory, keys, base, buckets, n, offsets, positions);
+  if (counted.takes()) {
+    counted.deal();
+    if (counted.order(counted.longest())) return;
+  }
+  bucket_by_digits(queue, memory, keys, base, buckets, n, offsets, positions);
 }
 
 }  // namespace kkc::gpu

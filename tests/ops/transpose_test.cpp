@@ -115,6 +115,27 @@ TEST_CASE("transpose: rows of one entry each, in runs, in no order, and but for 
   });
 }
 
+TEST_CASE("transpose: columns of up to and of more entries than a warp orders", "[transpose]") {
+  Random random(seed());
+  INFO("seed " << seed());
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "transpose", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    // So many rows name column 0 (one after the other, then others between them), and each also columns of its own run.
+    for (const int64_t most : {1, 4, 31, 32, 33, 64, 65, 127, 128, 129, 400}) {
+      std::vector<std::vector<int64_t>> rows(3 * 400 + 7);
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        if (at < most / 2 || (at >= 400 && at % 2 == 0 && at < 400 + 2 * (most - most / 2))) rows[i].push_back(0);
+        rows[i].push_back(1 + at / 3);
+        if (i % 5 == 0) rows[i].push_back(500 + random_int(random, 0, 199));
+      }
+      INFO(most << " entries in column 0");
+      check_transpose<double>(ctx, random, from_rows(700, rows), KKC_INDEX_32_32, 1, "");
+    }
+  }
+}
+
 TEST_CASE("transpose: of any types of indices, as a pattern, and twice", "[transpose]") {
   Random random(seed());
   for_all_types("transpose", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {

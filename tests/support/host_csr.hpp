@@ -22,6 +22,21 @@ struct HostCsr {
   int64_t nnz() const { return static_cast<int64_t>(indices.size()); }
 };
 
+/// Rows of given columns, with values to be overwritten.
+template <class T = double>
+HostCsr<T> from_rows(int64_t cols, const std::vector<std::vector<int64_t>>& rows) {
+  HostCsr<T> A;
+  A.rows = static_cast<int64_t>(rows.size());
+  A.cols = cols;
+  A.offsets.assign(1, 0);
+  for (const auto& row : rows) {
+    A.indices.insert(A.indices.end(), row.begin(), row.end());
+    A.offsets.push_back(static_cast<int64_t>(A.indices.size()));
+  }
+  A.values.resize(A.indices.size());
+  return A;
+}
+
 using Random = std::mt19937_64;
 
 /// Uniform in [-1, 1), parts alike.

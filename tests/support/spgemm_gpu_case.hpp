@@ -8,21 +8,6 @@
 
 namespace kkc_test {
 
-/// Rows of given columns, with values to be overwritten.
-template <class T = double>
-HostCsr<T> from_rows(int64_t cols, const std::vector<std::vector<int64_t>>& rows) {
-  HostCsr<T> A;
-  A.rows = static_cast<int64_t>(rows.size());
-  A.cols = cols;
-  A.offsets.assign(1, 0);
-  for (const auto& row : rows) {
-    A.indices.insert(A.indices.end(), row.begin(), row.end());
-    A.offsets.push_back(static_cast<int64_t>(A.indices.size()));
-  }
-  A.values.resize(A.indices.size());
-  return A;
-}
-
 /// `count` different columns below `cols`, in order.
 inline std::vector<int64_t> different(Random& random, int64_t count, int64_t cols) {
   std::vector<bool> taken(static_cast<size_t>(cols), false);

@@ -46,21 +46,6 @@ void check_mask(Queue& queue, const Matrix& mask, const CsrRef& a, int64_t rows,
 
 bool conjugates_values(Op op, Scalar scalar) { return conjugates(op) && is_complex_scalar(scalar); }
 
-/// The operand's pattern, with what its values will need; rows: A's.
-CsrRef as_multiplied(Queue& queue, const Context& context, const CsrRef& A, const RowStats& rows, Operand& operand) {
-  const bool single = rows.shortest == 1 && rows.longest == 1;
-  operand.gathers = transposes(operand.op) || conjugates_values(operand.op, A.scalar);
-  if (operand.gathers)
-    queue.run([&] {
-      only_implementation<entry_map::Implementation>(queue, "entry_map").prepare_gather(queue, A.scalar, A.pair);
-      if (transposes(operand.op))
-        operand.transpose = transpose::transposed_pattern(queue, Memory::in_order(context.memory()), A, single);
-    });
-  if (!transposes(operand.op)) return without_values(A);
-  const EntryMap& map = operand.transpose;
-  return {A.pair, A.scalar, 0, map.rows, map.cols, map.nnz, map.offsets->data(), map.indices->data(), nullptr};
-}
-
 /// The lengths of the rows of a pattern of the library's own making: its columns need no look.
 RowStats known_row_stats(Queue& queue, const CsrRef& A) {
   RowStats stats;
@@ -69,6 +54,25 @@ RowStats known_row_stats(Queue& queue, const CsrRef& A) {
     only_implementation<row_stats::Implementation>(queue, "row_stats").run(queue, {&pass, 1}, &stats);
   });
   return stats;
+}
+
+/// The operand's pattern, with what its values will need; rows: A's, then the pattern's.
+CsrRef as_multiplied(Queue& queue, const Context& context, const CsrRef& A, RowStats& rows, Operand& operand) {
+  const bool single = rows.shortest == 1 && rows.longest == 1;
+  operand.gathers = transposes(operand.op) || conjugates_values(operand.op, A.scalar);
+  std::optional<RowStats> found;
+  if (operand.gathers)
+    queue.run([&] {
+      only_implementation<entry_map::Implementation>(queue, "entry_map").prepare_gather(queue, A.scalar, A.pair);
+      if (transposes(operand.op))
+        operand.transpose = transpose::transposed_pattern(queue, Memory::in_order(context.memory()), A, single, &found);
+    });
+  if (!transposes(operand.op)) return without_values(A);
+  const EntryMap& map = operand.transpose;
+  const CsrRef pattern{A.pair, A.scalar, 0, map.rows, map.cols, map.nnz, map.offsets->data(), map.indices->data(),
+                       nullptr};
+  rows = found ? *found : known_row_stats(queue, pattern);
+  return pattern;
 }
 
 /// The lengths of the rows of A and B. Columns of patterns that the library made and nobody may write, another
@@ -189,7 +193,6 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   const auto multiply_A = [&] {
     desc.A = as_multiplied(queue, *context, A.ref(), desc.rows_a, state->A);
     desc.stored_A = {};
-    if (transposes(op_a)) desc.rows_a = known_row_stats(queue, desc.A);
   };
   const bool both = &A == &B && op_a == op_b;
   if (transposes(op_a) && !conjugates_values(op_a, A.ref().scalar) && is_host(queue.device()) && !both) {
@@ -207,7 +210,6 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
     desc.rows_b = desc.rows_a;
   } else {
     desc.B = as_multiplied(queue, *context, B.ref(), desc.rows_b, state->B);
-    if (transposes(op_b)) desc.rows_b = known_row_stats(queue, desc.B);
   }
   if (mask != nullptr) {
     check_mask(queue, *mask, A.ref(), desc.rows(), desc.cols());
