@@ -49,13 +49,14 @@ __device__ inline bool is_finite(const T& a) {
     return a - a == 0;
 }
 
-/// c + a b
+/// c + a b, each product added in one operation whatever stands around it, so that kernels agree on the bits.
 template <class T>
 __device__ inline T multiply_add(const T& a, const T& b, const T& c) {
   if constexpr (is_pair<T>)
-    return {c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
+    return {multiply_add(-a.im, b.im, multiply_add(a.re, b.re, c.re)),
+            multiply_add(a.im, b.re, multiply_add(a.re, b.im, c.im))};
   else
-    return c + a * b;
+    return fma(a, b, c);
 }
 
 template <class T>

@@ -220,13 +220,23 @@ TEST_CASE("spgemm: rows of very many entries that name short rows", "[spgemm][gp
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
-    // Columns below 40 are met by hundreds of a long row's products, the others by few.
+    // Columns below 40 are met by hundreds of a long row's products, the last one by a third of them, the others by
+    // few.
     constexpr int64_t inner = 9000, cols = 5000;
     std::vector<std::vector<int64_t>> of_b(inner), of_a;
-    for (auto& row : of_b) row = different(random, random_int(random, 0, 3), random_int(random, 0, 3) == 0 ? 40 : cols);
-    for (const int64_t entries : {4095, 4096, 9000, 0, 1, 300, 4097, 8000, 50})
+    for (auto& row : of_b) {
+      row = different(random, random_int(random, 0, 3), random_int(random, 0, 3) == 0 ? 40 : cols - 1);
+      if (random_int(random, 0, 2) == 0) row.push_back(cols - 1);
+    }
+    for (const int64_t entries : {2047, 2048, 9000, 0, 1, 300, 4097, 8000, 50})
       of_a.push_back(different(random, entries, inner));
     const auto A = from_rows(inner, of_a), B = from_rows(cols, of_b);
+    auto twice = B;  // rows backwards, and some that hold the last column twice
+    for (size_t j = 0; j < inner; ++j) {
+      const auto begin = twice.indices.begin() + twice.offsets[j], end = twice.indices.begin() + twice.offsets[j + 1];
+      std::reverse(begin, end);
+      if (end - begin > 1 && *begin == cols - 1 && j % 5 == 0) begin[1] = cols - 1;
+    }
     SpgemmCase<double> c;
     c.implementation = "gpu_hash";
     c.beta = 0.5;
@@ -235,13 +245,19 @@ TEST_CASE("spgemm: rows of very many entries that name short rows", "[spgemm][gp
     bounded.max_workspace = 0;
     REQUIRE(gathers(c));
     REQUIRE(!gathers(bounded));
-    REQUIRE(bits(ctx, c, A, B) == bits(ctx, bounded, A, B));
+    for (const HostCsr<double>* right : {&B, &std::as_const(twice)})
+      REQUIRE(bits(ctx, c, A, *right) == bits(ctx, bounded, A, *right));
+    for (const bool sorted : {true, false}) {
+      bounded.sorted = sorted;
+      run(ctx, bounded, A, twice, nullptr, random);
+    }
     c.base_a = c.base_b = c.base_c = 1;
     c.alpha = -2;
     for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {
       if (!supported(device, "spgemm", pair, KKC_TYPE_F64)) continue;
       c.pair = c.pair_c = pair;
       run(ctx, c, A, B, nullptr, random);
+      run(ctx, c, A, twice, nullptr, random);
       run(ctx, c, A, anywhere(random, inner, cols, 3), nullptr, random);
       run(ctx, c, from_rows(inner, {of_a[2]}), B, nullptr, random);
     }
@@ -300,6 +316,43 @@ TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm
     for (size_t p = 0; p < B.indices.size(); p += 2) B.indices[p] = B.indices[p] % 600 + 60000;
     CHECK(said("one_pass", ctx, c, A, B) == 0);
     run(ctx, c, A, B, nullptr, random);
+  }
+}
+
+TEST_CASE("spgemm: few kinds of rows of few entries, near each other and far", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    constexpr int64_t rows = 20000;
+    const std::vector<std::vector<int64_t>> shapes{
+        {0},         {0, 1, 2},         {0, 3, 7, 8}, {0, 1, 2, 3, 4}, every(5, 6), {0, 1, 2, 3, 4, 70000},
+        every(3, 8), {0, 1, 2, 1200000}};
+    for (const auto& at : shapes) {
+      INFO(at.size() << " entries a row, the last " << at.back() << " behind the row's");
+      auto B = diagonals(rows, at);
+      const auto A = diagonals(rows - 10, {0, 1, 10});
+      SpgemmCase<double> c;
+      c.implementation = "gpu_hash";
+      c.beta = 2;
+      c.base_a = c.base_b = 1;
+      REQUIRE(said("row_classes", ctx, c, A, B) > 0);
+      run(ctx, c, A, B, nullptr, random);
+      // Tentative prolongators: groups of three rows.
+      std::vector<std::vector<int64_t>> group(static_cast<size_t>(B.cols));
+      for (size_t i = 0; i < group.size(); ++i) group[i] = {static_cast<int64_t>(i / 3)};
+      const auto P = from_rows(B.cols / 3 + 1, group);
+      c.implementation = "gpu_aggregates";
+      REQUIRE(said("row_classes", ctx, c, B, P) > 0);
+      run(ctx, c, B, P, nullptr, random);
+      // Rows backwards among the others.
+      for (size_t i = 5; i < static_cast<size_t>(rows); i += 1000)
+        std::reverse(B.indices.begin() + B.offsets[i], B.indices.begin() + B.offsets[i + 1]);
+      run(ctx, c, B, P, nullptr, random);
+      c.implementation = "gpu_hash";
+      run(ctx, c, A, B, nullptr, random);
+    }
   }
 }
 

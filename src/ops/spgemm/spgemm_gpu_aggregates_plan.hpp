@@ -123,6 +123,21 @@ class AggregateSymbolic {
   template <class T, class Source, class Target>
   using ScanOf = gpu::ScanTiles<T, Source, Target, 16 / static_cast<int>(sizeof(T))>;
 
+  template <int most>
+  void classify_few(const AggregateTable& table, const Buffer& bases) {
+    launch_round(queue_, rows(),
+                 ClassifyFewAggregates<I, most>{A_, B_, rows(), table, found_.class_of.template as<uint16_t>(),
+                                                bases.as<int32_t>()});
+  }
+  void classify(int lanes, const AggregateTable& table, const Buffer& bases) {
+    using F = ClassifyAggregates<I>;
+    const F f{
+        A_, B_, rows(), found_.longest, lanes, table, found_.class_of.template as<uint16_t>(), bases.as<int32_t>()};
+    const auto blocks =
+        std::min(gpu::blocks_for(rows() << lanes, F::threads), static_cast<unsigned>(16 * queue_.concurrency()));
+    launch_blocks(queue_, blocks, f, F::shared_bytes(lanes, found_.longest));
+  }
+
   bool by_classes() {
     const int32_t longest = found_.longest;
     state_ = array<AggregateState>(1);
@@ -138,13 +153,14 @@ class AggregateSymbolic {
         static_cast<int32_t>(std::min<int64_t>(most_aggregate_classes, rows() / rows_of_aggregate_class))};
     found_.class_of = array<uint16_t>(rows());
     const Buffer bases = array<int32_t>(rows());
-    using Classify = ClassifyAggregates<I>;
-    const Classify classify{
-        A_, B_, rows(), longest, lanes, table, found_.class_of.template as<uint16_t>(), bases.as<int32_t>()};
-    const size_t staged = Classify::shared_bytes(lanes, longest);
-    const auto blocks =
-        std::min(gpu::blocks_for(rows() << lanes, Classify::threads), static_cast<unsigned>(16 * queue_.concurrency()));
-    launch_blocks(queue_, blocks, classify, staged);
+    if (longest <= 4)
+      classify_few<4>(table, bases);
+    else if (longest <= 6)
+      classify_few<6>(table, bases);
+    else if (longest <= few_entries)
+      classify_few<few_entries>(table, bases);
+    else
+      classify(lanes, table, bases);
 
     found_.walked = longest <= longest_walked(queue_, size_of(desc_.scalar()));
     const Buffer counts = array<int32_t>(aggregate_places), columns = array<int32_t>(aggregate_places * longest),

@@ -274,7 +274,8 @@ struct ClassifyShortRows {
     }
   }
 
-  __device__ void classify(int64_t i, const Staged* row, int32_t length, unsigned long long* met) const {
+  /// Returns the first row of the class.
+  __device__ int32_t classify(int64_t i, const Staged* row, int32_t length, unsigned long long* met) const {
     const int32_t base = Signature::base(row, length);
     // Threads begin at different entries where rows may lie so far apart as to meet in a bank at each.
     const int32_t begin = length > 0 && length % 2 == 0 ? static_cast<int32_t>(threadIdx.x & 31u) % length : 0;
@@ -290,6 +291,7 @@ struct ClassifyShortRows {
         ClassTable::row_of(table.find(ClassTable::word(mixed(sum + static_cast<uint32_t>(length)), i), met));
     if (like != i && !same(row, length, begin, like)) *table.failed = 1;
     classes[i] = {base, like};
+    return like;
   }
 
   __device__ bool same(const Staged* row, int32_t length, int32_t begin, int32_t other) const {

@@ -38,14 +38,19 @@ struct Bin {
 };
 using Bins = std::array<Bin, survey_bins>;
 
-/// Rows whose entries gather their products: what GatherRows reads.
+/// Rows whose entries gather their products: what GatherRows reads. Without room for that, where those of very many
+/// products are: what FindCrowded reads, and its results.
 struct Gathered {
-  int64_t entries = 0, many_count = 0;  // of C
-  int32_t longest = 0;                  // of their rows
-  Buffer of_a, of_b, starts, row_of, places, many;
+  int64_t entries = 0, many_count = 0, crowded_count = 0;  // of C
+  int32_t longest = 0;                                     // of their rows
+  Buffer of_a, of_b, starts, row_of, places, many, crowded;
+  Buffer columns, results;
 
   size_t bytes() const {
-    return of_a.bytes() + of_b.bytes() + starts.bytes() + row_of.bytes() + places.bytes() + many.bytes();
+    size_t sum = 0;
+    for (const Buffer* buffer : {&of_a, &of_b, &starts, &row_of, &places, &many, &crowded, &columns, &results})
+      sum += buffer->bytes();
+    return sum;
   }
 };
 

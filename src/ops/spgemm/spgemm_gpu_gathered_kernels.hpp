@@ -8,15 +8,16 @@
 
 namespace kkc::spgemm::gpu_parts {
 
-inline constexpr int32_t least_gathered = 4096;    // entries of a row of A
+inline constexpr int32_t least_gathered = 2048;    // entries of a row of A
 inline constexpr int32_t most_gathered_mean = 16;  // entries of a row of B, in the mean of those it names
 inline constexpr int32_t most_gathered_rows = 4096;
 inline constexpr int64_t most_gathered = int64_t{1} << 25;  // products: 40 bytes each while they are sorted
 inline constexpr int32_t most_gathered_of_thread = 64;      // products of an entry
+inline constexpr int32_t most_gathered_in_order = 1024;     // more: spgemm_gpu_crowded_kernels.hpp
 
 /// Zero at first.
 struct GatherState {
-  int32_t rows, entries, many, longest;
+  int32_t rows, entries, many, crowded, longest;
 };
 
 /// Lists the rows, and leaves no products to others.
@@ -171,7 +172,7 @@ struct SizeGathered {
   }
 };
 
-/// C's columns and the entries' places; lists the entries of many products.
+/// C's columns and the entries' places; lists the entries of many products, and those of more.
 template <class I>
 struct PlaceGathered {
   static constexpr int threads = 256;
@@ -181,7 +182,7 @@ struct PlaceGathered {
   Offsets offsets;  // of C
   I* target;
   int64_t* places;
-  int32_t* many;
+  int32_t *many, *crowded;
   GatherState* state;
 
   __device__ void operator()() const {
@@ -190,7 +191,11 @@ struct PlaceGathered {
     const int64_t place = offsets.at(row_of[e]) + (e - firsts[row_in_list[e]]);
     places[e] = place;
     target[place] = columns[e];
-    if (starts[e + 1] - starts[e] > most_gathered_of_thread) many[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
+    const int32_t products = starts[e + 1] - starts[e];
+    if (products > most_gathered_in_order)
+      crowded[atomicAdd(&state->crowded, 1)] = static_cast<int32_t>(e);
+    else if (products > most_gathered_of_thread)
+      many[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
   }
 };
 

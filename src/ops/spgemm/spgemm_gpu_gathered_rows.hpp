@@ -3,8 +3,8 @@
 
 #include "device/gpu_sort.hpp"
 #include "spgemm_gpu_aggregates_plan_kernels.hpp"
+#include "spgemm_gpu_crowded_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
-#include "spgemm_gpu_gathered_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
@@ -32,6 +32,13 @@ class GatheredRows {
     return false;
   }
 
+  /// Whether rows that found no room for lists have entries that are added up as if they had.
+  bool any_crowded() const { return found_.crowded_count > 0; }
+  Gathered place_crowded(const Pattern<I>& C) {
+    launch_over(queue_, found_.crowded_count * 32, PlaceCrowded<I>{crowded_entries(), found_.crowded_count, C});
+    return std::move(found_);
+  }
+
   /// Writes the rows' sizes in C.
   void size(const Buffer& counts) { size(counts, firsts_.template as<int32_t>()); }
   /// Makes them nothing, for what comes to be done with the other rows.
@@ -41,13 +48,16 @@ class GatheredRows {
   Gathered place(const Offsets& offsets, I* columns) {
     found_.places = p_.template array<int64_t>(found_.entries);
     found_.many = p_.template array<int32_t>(found_.entries);
-    launch_over(queue_, found_.entries,
-                PlaceGathered<I>{found_.starts.template as<int32_t>(), found_.row_of.template as<int32_t>(),
-                                 row_in_list_.template as<int32_t>(), firsts_.template as<int32_t>(),
-                                 columns_.template as<I>(), found_.entries, offsets, columns,
-                                 found_.places.template as<int64_t>(), found_.many.template as<int32_t>(), state()});
+    found_.crowded = p_.template array<int32_t>(most_crowded());
+    launch_over(
+        queue_, found_.entries,
+        PlaceGathered<I>{found_.starts.template as<int32_t>(), found_.row_of.template as<int32_t>(),
+                         row_in_list_.template as<int32_t>(), firsts_.template as<int32_t>(), columns_.template as<I>(),
+                         found_.entries, offsets, columns, found_.places.template as<int64_t>(),
+                         found_.many.template as<int32_t>(), found_.crowded.template as<int32_t>(), state()});
     const auto s = read_back<GatherState>(queue_, state());
     found_.many_count = s.many;
+    found_.crowded_count = s.crowded;
     found_.longest = s.longest;
     return std::move(found_);
   }
@@ -67,16 +77,38 @@ class GatheredRows {
     return read_back<int64_t>(queue_, begins.as<int64_t>() + n);
   }
 
-  /// Whether the products are few enough; sorts them.
+  int64_t most_crowded() const { return products_ / most_gathered_in_order + 1; }
+  CrowdedEntries<I> crowded_entries() const {
+    return {found_.crowded.template as<int32_t>(), found_.columns.template as<I>(),
+            found_.places.template as<int64_t>()};
+  }
+
+  /// Keeps of the lists where entries of very many products are.
+  void forget_lists() {
+    Gathered kept;
+    std::swap(kept, found_);
+    found_.crowded = p_.template array<int32_t>(most_crowded());
+    found_.columns = p_.template array<I>(most_crowded());
+    found_.places = p_.template array<int64_t>(most_crowded());
+    launch_over(queue_, kept.entries,
+                ListCrowded<I>{kept.starts.template as<int32_t>(), kept.row_of.template as<int32_t>(),
+                               columns_.template as<I>(), kept.entries, crowded_entries(), &state()->crowded});
+    found_.crowded_count = read_back<GatherState>(queue_, state()).crowded;
+    if (found_.crowded_count == 0)
+      found_ = {};
+    else
+      found_.results = p_.template array<char>(found_.crowded_count * static_cast<int64_t>(p_.element));
+  }
+
+  /// Whether the products are few enough, and may be listed; sorts them.
   bool expand(const Buffer& lengths) {
     const Buffer begins = p_.template array<int64_t>(rows_ + 1);
     const int64_t entries = scan<int32_t>(lengths, begins, rows_);
     const ListedRows rows{list_.template as<int32_t>(), begins.as<int64_t>(), rows_};
     const Buffer counts = p_.template array<int32_t>(entries), product_begins = p_.template array<int64_t>(entries + 1);
     launch_over(queue_, entries, CountListed<Left, I>{p_.A, p_.B.B, rows, entries, counts.as<int32_t>()});
-    const int64_t products = scan<int32_t>(counts, product_begins, entries);
-    const int64_t bytes = products * 28;  // at most: with as many entries of C
-    if (products > most_gathered || (p_.most_slot_bytes >= 0 && bytes > p_.most_slot_bytes)) return false;
+    const int64_t products = products_ = scan<int32_t>(counts, product_begins, entries);
+    if (products > most_gathered) return false;
 
     const int column_bits = bits_of(p_.cols), bits = column_bits + bits_of(rows_);
     std::array<Buffer, 2> keys{p_.template array<uint64_t>(products), p_.template array<uint64_t>(products)};
@@ -94,7 +126,10 @@ class GatheredRows {
                                             {order[0].template as<uint32_t>(), order[1].template as<uint32_t>()},
                                             products, 0, bits, scratch.data(), gpu::PayloadIs::places));
     list(keys[which], keys[1 - which], order[which], of_a, of_b, products, column_bits);
-    return true;
+    const int64_t bytes = products * 28;  // at most: with as many entries of C
+    if (p_.most_slot_bytes < 0 || bytes <= p_.most_slot_bytes) return true;
+    forget_lists();
+    return false;
   }
 
   void list(const Buffer& keys, const Buffer& counted, const Buffer& order, const Buffer& from_a, const Buffer& from_b,
@@ -127,6 +162,7 @@ class GatheredRows {
   Queue& queue_;
   const Problem<Left, I>& p_;
   int32_t rows_ = 0;
+  int64_t products_ = 0;
   Gathered found_;
   Buffer state_, list_, firsts_, columns_, row_in_list_;
 };

@@ -21,6 +21,14 @@ inline int bits_of(int64_t count) {
   return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))));
 }
 
+/// As many blocks as the device holds at once, which go round; `items` are shared out to threads.
+template <class F>
+void launch_round(Queue& queue, int64_t items, const F& f) {
+  const int64_t most = int64_t{gpu::prepare<F>(queue).blocks_per_sm} * queue.concurrency();
+  gpu::launch(queue, static_cast<unsigned>(std::min<int64_t>(gpu::blocks_for(items, F::threads), most)), F::threads, 0,
+              f);
+}
+
 /// Loads the kernel first where it takes more shared memory than usual.
 template <class F>
 void launch_blocks(Queue& queue, int64_t blocks, const F& f, size_t shared_bytes) {

@@ -1,7 +1,7 @@
 // The numeric phase on GPUs: which kernel takes which rows.
 #pragma once
 
-#include "spgemm_gpu_gathered_kernels.hpp"
+#include "spgemm_gpu_crowded_kernels.hpp"
 #include "spgemm_gpu_numeric_kernels.hpp"
 #include "spgemm_gpu_ordered_kernels.hpp"
 #include "spgemm_gpu_piece_numeric.hpp"
@@ -43,8 +43,27 @@ class Numeric {
   template <class Go>
   void each_kernel(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
     if (found_.output.nnz == 0) return;
+    const Gathered& g = found_.gathered;
+    if (g.entries > 0) {
+      gathered(A, B, C, go);
+      return all_rows(A, B, C, go);
+    }
+    if (g.crowded_count == 0) return all_rows(A, B, C, go);
+    const auto results = g.results.template as<T>();
+    const CrowdedEntries<I> crowded{g.crowded.template as<int32_t>(), g.columns.template as<I>(),
+                                    g.places.template as<int64_t>()};
+    using Find = FindCrowded<Left, T, I>;
+    go(Find{A, B, C, crowded, found_.distinct, results}, g.crowded_count, Find::threads, size_t{0});
+    all_rows(A, B, C, go);
+    using Store = StoreCrowded<T>;
+    go(Store{crowded.places, results, g.crowded_count, C.data}, (g.crowded_count + Store::threads - 1) / Store::threads,
+       Store::threads, size_t{0});
+  }
+
+  /// But for those that are gathered.
+  template <class Go>
+  void all_rows(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
     const I* const columns = found_.output.indices->template as<I>();
-    if (found_.gathered.entries > 0) gathered(A, B, C, go);
     if (found_.ordered()) return ordered(A, B, C, go);
     if (found_.slots.data() != nullptr) {
       const SlotLists lists{found_.slots.as<uint16_t>(), found_.begins.as<int64_t>(), found_.number_of.as<uint16_t>()};
@@ -102,6 +121,10 @@ class Numeric {
                  {g.of_a.template as<uint32_t>(), g.of_b.template as<uint32_t>(), g.starts.template as<int32_t>(),
                   g.row_of.template as<int32_t>(), g.places.template as<int64_t>()},
                  g.entries};
+    if (g.crowded_count > 0) {
+      using Crowded = GatherCrowdedRows<Left, T, I>;
+      go(Crowded{each, g.crowded.template as<int32_t>()}, g.crowded_count, Crowded::threads, size_t{0});
+    }
     if (g.many_count > 0) {
       using Many = GatherManyRows<Left, T, I>;
       go(Many{each, g.many.template as<int32_t>()}, g.many_count, Many::threads, size_t{0});

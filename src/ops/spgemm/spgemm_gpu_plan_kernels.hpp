@@ -47,7 +47,15 @@ struct CheckAscending {
   }
 };
 
-/// bounds[i] = entries of B's rows that row i of A names. A subgroup a row, all of the block for long ones.
+/// Rows that many blocks share.
+struct SharedRows {
+  static constexpr int32_t least = 8192;  // entries
+  int32_t* list;                          // null: blocks do such rows alone
+  int32_t* count;                         // zero at first
+};
+
+/// bounds[i] = entries of B's rows that row i of A names. A subgroup a row, all of the block for long ones; longer ones
+/// are listed for BoundSharedRows.
 template <class Left, class Right>
 struct BoundRows {
   static constexpr int threads = 256;
@@ -57,7 +65,8 @@ struct BoundRows {
   int64_t rows;
   int32_t lanes_log2;
   int32_t* bounds;
-  int64_t* exact;  // the same, not cut off; or null
+  int64_t* exact;  // the same, not cut off; or null, without `shared`
+  SharedRows shared;
 
   __device__ void operator()() const {
     __shared__ int32_t long_rows[threads], long_count;
@@ -74,7 +83,10 @@ struct BoundRows {
     if (!is_long) add(row, lane, lanes, sum);
     sum = gpu::subgroup_sum(sum, lanes);
     if (lane == 0 && i < rows) {
-      if (is_long)
+      if (shared.list != nullptr && row.length >= SharedRows::least) {
+        shared.list[atomicAdd(shared.count, 1)] = static_cast<int32_t>(i);
+        exact[i] = 0;
+      } else if (is_long)
         long_rows[atomicAdd(&long_count, 1)] = static_cast<int32_t>(threadIdx.x) >> lanes_log2;
       else
         write(i, sum);
@@ -103,6 +115,44 @@ struct BoundRows {
   __device__ void write(int64_t i, int64_t sum) const {
     bounds[i] = saturated(sum);
     if (exact != nullptr) exact[i] = sum;
+  }
+};
+
+/// Adds to exact[i] of the listed rows; blocks take parts of them in turn.
+template <class Left, class Right>
+struct BoundSharedRows {
+  static constexpr int threads = 256;
+  static constexpr int64_t part = 2048;
+  BoundRows<Left, Right> rows;
+
+  __device__ void operator()() const {
+    const int32_t count = *rows.shared.count;
+    for (int32_t l = 0; l < count; ++l) {
+      const int64_t i = rows.shared.list[l];
+      LeftRow row = rows.A.row(i);
+      const int64_t length = row.length;
+      int64_t sum = 0;
+      for (int64_t first = blockIdx.x * part; first < length; first += gridDim.x * part) {
+        row.length = static_cast<int32_t>(first + part < length ? first + part : length);
+        rows.add(row, static_cast<int>(first) + static_cast<int>(threadIdx.x), threads, sum);
+      }
+      if (blockIdx.x * part >= length) continue;
+      sum = gpu::subgroup_sum(sum, 32);
+      if ((threadIdx.x & 31u) == 0)
+        atomicAdd(reinterpret_cast<unsigned long long*>(rows.exact + i), static_cast<unsigned long long>(sum));
+    }
+  }
+};
+/// And then their bounds.
+struct CutSharedBounds {
+  static constexpr int threads = 256;
+  SharedRows shared;
+  const int64_t* exact;
+  int32_t* bounds;
+
+  __device__ void operator()() const {
+    for (int32_t l = static_cast<int32_t>(threadIdx.x); l < *shared.count; l += threads)
+      bounds[shared.list[l]] = saturated(exact[shared.list[l]]);
   }
 };
 

@@ -7,7 +7,7 @@
 
 #include "device/gpu_scan.hpp"
 #include "spgemm_gpu_bucket_rows.hpp"
-#include "spgemm_gpu_class_kernels.hpp"
+#include "spgemm_gpu_few_entries_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
 #include "spgemm_gpu_gathered_rows.hpp"
 #include "spgemm_gpu_mask_kernels.hpp"
@@ -114,6 +114,10 @@ class Symbolic {
   template <class Signature>
   void classify_rows(const Signature& signature, int64_t rows, int64_t longest, int lanes_log2, const ClassTable& table,
                      RowClass* classes) {
+    if constexpr (std::is_same_v<Signature, RightSignature<I>>) {
+      if (longest <= 4) return classify_few<4>(signature, rows, longest, table, classes);
+      if (longest <= few_entries) return classify_few<few_entries>(signature, rows, longest, table, classes);
+    }
     if constexpr (requires { signature.begin(rows); }) {
       const auto classified = [&]<int Rows>() {
         using F = ClassifyShortRows<Signature, Rows>;
@@ -133,6 +137,13 @@ class Symbolic {
         queue_,
         std::min(gpu::blocks_for(rows << lanes_log2, F::threads), static_cast<unsigned>(8 * queue_.concurrency())),
         F::threads, 0, F{signature, rows, lanes_log2, table, classes, &state()->broken});
+  }
+
+  template <int most>
+  void classify_few(const RightSignature<I>& signature, int64_t rows, int64_t longest, const ClassTable& table,
+                    RowClass* classes) {
+    using F = ClassifyFewEntries<I, most>;
+    launch_round(queue_, rows, F{{signature, rows, static_cast<int32_t>(longest), table, classes, &state()->broken}});
   }
 
   bool by_classes() {
@@ -252,9 +263,19 @@ class Symbolic {
     const int lanes_b = lanes_log2_for(p_.nnz_b, p_.B.B.rows), lanes_a = lanes_log2_for(p_.nnz_a, p_.rows);
     launch_over(queue_, p_.B.B.rows << lanes_b, CheckAscending<I>{p_.B.B, lanes_b, &state()->broken});
     Buffer bounds = p_.template array<int32_t>(p_.rows), exact = p_.template array<int64_t>(p_.rows);
-    launch_over(
-        queue_, p_.rows << lanes_a,
-        BoundRows<Left, PlainRight<I>>{p_.A, p_.B, p_.rows, lanes_a, bounds.as<int32_t>(), exact.as<int64_t>()});
+    BoundRows<Left, PlainRight<I>> bound{p_.A, p_.B, p_.rows, lanes_a, bounds.as<int32_t>(), exact.as<int64_t>(), {}};
+    Buffer shared;
+    if (p_.longest_a >= SharedRows::least) {
+      shared = p_.template array<int32_t>(2 + p_.nnz_a / SharedRows::least);
+      bound.shared = {shared.as<int32_t>() + 2, shared.as<int32_t>()};
+      gpu::clear_words(queue_, shared.data(), 2 * sizeof(int32_t));
+    }
+    launch_over(queue_, p_.rows << lanes_a, bound);
+    if (shared.data() != nullptr) {
+      using F = BoundSharedRows<Left, PlainRight<I>>;
+      gpu::launch(queue_, static_cast<unsigned>(4 * queue_.concurrency()), F::threads, 0, F{bound});
+      gpu::launch(queue_, 1, CutSharedBounds::threads, 0, CutSharedBounds{bound.shared, bound.exact, bound.bounds});
+    }
     product_begins_ = p_.template array<int64_t>(p_.rows + 1);
     scan<int64_t>(exact, product_begins_.template as<int64_t>());
     found_.products = read_back<int64_t>(queue_, product_begins_.template as<int64_t>() + p_.rows);
@@ -265,13 +286,13 @@ class Symbolic {
   void by_size() {
     const Buffer bounds = look_at_rows();
     GatheredRows<Left, I> gathered(queue_, p_);
-    const bool gathers = gathered.find(bounds);
+    const bool gathers = gathered.find(bounds), crowded = !gathers && gathered.any_crowded();
     counts_ = p_.template array<int32_t>(p_.rows);
     SurveyRows by_bounds{bounds.as<int32_t>(), nullptr, p_.rows, tables_.limits, 0, 0, nullptr};
-    if (!gathers && by_sorting(by_bounds, bounds)) return;
+    if (!gathers && !crowded && by_sorting(by_bounds, bounds)) return;
     const Survey of_bounds = look(by_bounds);
     clear(queue_, counts_);
-    if (!gathers &&
+    if (!gathers && !crowded &&
         OnePass<Left, I>(queue_, p_, product_begins_, found_.products, of_bounds.largest).run(counts_, found_)) {
       const auto [of_counts, sizes] = survey_counts(bounds);
       if (found_.slots.data() != nullptr) found_.begins = std::move(product_begins_);
@@ -321,6 +342,7 @@ class Symbolic {
     if (!p_.sorted) target.any_order = keeps_slots ? INT32_MAX : numeric_limits.upper[hashed_bin - 1];
     rows.template run<true>(list, bins, target);
     list = Buffer();
+    if (crowded) found_.gathered = gathered.place_crowded({offsets(), target.columns, p_.rows});
     list_rows(sizes, of_counts, bounds, false);
   }
 

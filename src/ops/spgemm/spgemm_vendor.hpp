@@ -64,7 +64,8 @@ Look look_at(const Desc& desc, Queue& queue) {
                                                      desc.rows(),
                                                      lanes_log2,
                                                      bounds.as<int32_t>(),
-                                                     nullptr});
+                                                     nullptr,
+                                                     {}});
   const unsigned blocks = std::min(gpu::blocks_for(desc.rows(), 1024), static_cast<unsigned>(8 * queue.concurrency()));
   gpu::launch(queue, blocks, SurveyRows::threads, 0,
               SurveyRows{bounds.as<int32_t>(), nullptr, desc.rows(), {{}, 1}, 0, 0, survey.as<Survey>()});
