@@ -13,6 +13,12 @@
 
 namespace kkc::levels {
 
+/// A BlockRunner::Turn where nothing has to be waited for.
+struct NoTurn {
+  static void need(int64_t) {}
+  static void passed(int64_t) {}
+};
+
 /// Threads of one schedule wait for one another here.
 class BlockRunner {
  public:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ops/levels/levels_host_runner.hpp"
+#include "ops/sptrsv/sptrsv_host_levels_rows.hpp"
 #include "ops/sptrsv/sptrsv_host_levels_runs.hpp"
 #include "ops/sptrsv/sptrsv_host_triangle.hpp"
 
@@ -11,17 +12,9 @@ namespace kkc::sptrsv {
 
 namespace host_levels_parts {
 
-template <class S>
-struct Sides {
-  const S* b;
-  S* x;
-  int64_t b_row, b_vector, x_row, x_vector;
-};
-
 template <class Dev, class S, class I, class O>
 class LevelKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
-  static constexpr int most_vectors = 8;
   static constexpr int64_t block_work = 60;  // a new place in each array of the matrix
 
  public:
@@ -80,133 +73,59 @@ class LevelKernel final : public Kernel {
     for (Zero& zero : zeros_) zero.row = INT64_MAX;
     const typename Triangle::Rows rows(triangle_, A);
     const auto* values = static_cast<const S*>(A.values);
-    const auto with = [&]<bool own>(std::bool_constant<own>, const auto& value_of) {
-      const auto solve_step = [&](int64_t row, int64_t & first_zero) __attribute__((always_inline)) {
-        S inverse{};
-        if (!unit_) {
-          const S d = triangle_.diagonal(rows, values, row);
-          if (d == S{}) [[unlikely]]
-            first_zero = std::min(first_zero, row);
-          inverse = inverse_of(conjugated(d, conjugate_));
-        }
-        solve_row<K>(rows, row, values, value_of, alpha, inverse, sides, vectors);
-      };
-      const auto keep_zero = [&](int thread, int64_t first_zero) {
-        auto& zero = zeros_[static_cast<size_t>(thread)].row;
-        zero = std::min(zero, first_zero);
-      };
-      const int64_t n = triangle_.rows();
-      const auto row_of = [&](int64_t step) { return ascending_ ? step : n - 1 - step; };  // and the step of a row
-      if (schedule_.steps_in_turn > 0) {
-        runner_.template run_in_turn<Dev>(
-            queue, schedule_, n, [&](int thread, int64_t first, int64_t count, levels::BlockRunner::Turn& turn) {
-              int64_t first_zero = INT64_MAX;
-              for (int64_t step = first; step < first + count; ++step) {
-                const int64_t row = row_of(step);
-                turn.need(levels::nearest_before(rows, row, first, row_of));
-                solve_step(row, first_zero);
-                turn.passed(step + 1);
-              }
-              keep_zero(thread, first_zero);
+    const auto with = [&]<bool ascending, bool own>(std::bool_constant<ascending>, std::bool_constant<own>) {
+      const TriangleRows<S, Triangle, ascending, own> triangle{triangle_, rows, values, unit_, conjugate_};
+      if constexpr (K == 1)
+        if (sides.x_row == 1) {
+          const OneVector<S, Triangle, ascending, own> one{triangle, alpha, sides.b, sides.b_row, sides.x};
+          if constexpr (!own && std::is_floating_point_v<S>) {
+            const BlockSolver<S, I, typename Triangle::Rows, ascending> blocks(
+                rows, triangle_.rows(), schedule_.runs, values, {alpha, sides.b, sides.b_row, sides.x, unit_});
+            run(queue, one, [&](const levels::Block* some, int64_t left, int64_t& first_zero) {
+              blocks.solve(some, left, one, first_zero);
             });
-        return;
-      }
-      runner_.template run<Dev>(queue, schedule_, [&](int thread, int64_t phase) {
-        const auto& share = schedule_.shares[static_cast<size_t>(thread)];
-        int64_t first_zero = INT64_MAX;
-        const levels::Block* block = share.blocks.data() + share.begin(phase);
-        const levels::Block* const end = share.blocks.data() + share.end(phase);
-        if constexpr (K == 1 && !own && std::is_floating_point_v<S>) {
-          if (sides.x_row == 1) {
-            const levels::Block* const all_end = share.blocks.data() + share.blocks.size();
-            const auto solve_blocks = [&]<bool ascending>(std::bool_constant<ascending>) {
-              const BlockSolver<S, I, typename Triangle::Rows, ascending> solver(
-                  rows, n, schedule_.runs, values, {alpha, sides.b, sides.b_row, sides.x, unit_});
-              for (; block < end; ++block)
-                solver.solve(
-                    *block, all_end - block > 2 ? block + 1 : nullptr,
-                    [&](int64_t step) { solve_step(row_of(step), first_zero); }, first_zero);
-            };
-            ascending_ ? solve_blocks(std::true_type()) : solve_blocks(std::false_type());
+          } else {
+            run(queue, one);
           }
+          return;
         }
-        for (; block < end; ++block)
-          for (int64_t step = block->first; step < block->first + block->count; ++step)
-            solve_step(row_of(step), first_zero);
-        keep_zero(thread, first_zero);
-      });
+      run(queue, SeveralVectors<K, S, Triangle, ascending, own>{triangle, alpha, sides, vectors});
     };
-    if (triangle_.own())
-      with(std::true_type(), [&](int64_t entry) { return conjugated(values[rows.place(entry)], conjugate_); });
-    else
-      with(std::false_type(), [&](int64_t entry) { return conjugated(values[entry], conjugate_); });
+    const auto with_order = [&](auto ascending) {
+      triangle_.own() ? with(ascending, std::true_type()) : with(ascending, std::false_type());
+    };
+    ascending_ ? with_order(std::true_type()) : with_order(std::false_type());
     int64_t first_zero = INT64_MAX;
     for (const Zero& zero : zeros_) first_zero = std::min(first_zero, zero.row);
     refuse_zero(first_zero, triangle_.rows());
   }
 
-  template <int K, class Value>
-  [[gnu::always_inline]] void solve_row(const typename Triangle::Rows& rows, int64_t row, const S* values,
-                                        const Value& value_of, const S& alpha, const S& inverse, const Sides<S>& sides,
-                                        int vectors) const {
-    if constexpr (K == 1) {
-      const S right = times(alpha, sides.b[row * sides.b_row]);
-      const S sum = one_sum(rows, row, values, value_of, right, sides);
-      sides.x[row * sides.x_row] = unit_ ? sum : times(sum, inverse);
-      return;
-    }
-    const int count = K == 0 ? vectors : K;
-    S sum[K == 0 ? most_vectors : K];
-    const S* b = sides.b + row * sides.b_row;
-    for (int k = 0; k < count; ++k) sum[k] = times(alpha, b[k * sides.b_vector]);
-    const int64_t begin = rows.begin(row), end = rows.end(row);
-    const auto subtract = [&](int64_t p) {
-      const S a = value_of(p);
-      const S* x = sides.x + rows.column(p) * sides.x_row;
-      if (sides.x_vector == 1)
-        for (int k = 0; k < count; ++k) sum[k] = minus(sum[k], times(a, x[k]));
-      else
-        for (int k = 0; k < count; ++k) sum[k] = minus(sum[k], times(a, x[k * sides.x_vector]));
-    };
-    // The neighbour's unknown, the last to come, is used last.
-    if (ascending_)
-      for (int64_t p = begin; p < end; ++p) subtract(p);
-    else
-      for (int64_t p = end - 1; p >= begin; --p) subtract(p);
-    S* x = sides.x + row * sides.x_row;
-    for (int k = 0; k < count; ++k) x[k * sides.x_vector] = unit_ ? sum[k] : times(sum[k], inverse);
+  template <class Steps>
+  void run(Queue& queue, const Steps& steps) {
+    run(queue, steps, [&](const levels::Block* block, int64_t, int64_t& first_zero) {
+      steps.solve(block->first, block->first + block->count, levels::NoTurn(), first_zero);
+    });
   }
 
-  /// Four sums at once; the neighbour's unknown, the last to come, is used last.
-  template <class Value>
-  [[gnu::always_inline]] S one_sum(const typename Triangle::Rows& rows, int64_t row, const S* values,
-                                   const Value& value_of, S sum, const Sides<S>& sides) const {
-    const int64_t begin = rows.begin(row), length = rows.end(row) - begin;
-    const int64_t first = ascending_ ? begin : begin + length - 1, way = ascending_ ? 1 : -1;
-    const auto product = [&](int64_t k) __attribute__((always_inline)) {
-      const int64_t p = first + k * way;
-      return times(value_of(p), sides.x[rows.column(p) * sides.x_row]);
-    };
-    S other{}, third{}, fourth{};
-    const auto subtract_four = [&](int64_t k) __attribute__((always_inline)) {
-      sum = minus(sum, product(k));
-      other = minus(other, product(k + 1));
-      third = minus(third, product(k + 2));
-      fourth = minus(fourth, product(k + 3));
-    };
-    int64_t k = 0;
-    for (; k + 9 <= length; k += 8) {
-      rows.prefetch_ahead(values, first + k * way, way);
-      subtract_four(k);
-      subtract_four(k + 4);
+  /// steps: for those in turn. solve_block(blocks, left, first_zero): the first of the blocks that a thread has left.
+  template <class Steps, class Block>
+  void run(Queue& queue, const Steps& steps, const Block& solve_block) {
+    if (schedule_.steps_in_turn > 0) {
+      runner_.template run_in_turn<Dev>(queue, schedule_, triangle_.rows(),
+                                        [&](int thread, int64_t first, int64_t count, levels::BlockRunner::Turn& turn) {
+                                          steps.solve(first, first + count, turn,
+                                                      zeros_[static_cast<size_t>(thread)].row);
+                                        });
+      return;
     }
-    if (k + 5 <= length) {
-      subtract_four(k);
-      k += 4;
-    }
-    for (; k + 1 < length; ++k) sum = minus(sum, product(k));
-    sum = plus(plus(sum, other), plus(third, fourth));
-    return k < length ? minus(sum, product(k)) : sum;
+    runner_.template run<Dev>(queue, schedule_, [&](int thread, int64_t phase) {
+      const auto& share = schedule_.shares[static_cast<size_t>(thread)];
+      int64_t& first_zero = zeros_[static_cast<size_t>(thread)].row;
+      const levels::Block* const end = share.blocks.data() + share.end(phase);
+      const levels::Block* const all_end = share.blocks.data() + share.blocks.size();
+      for (const levels::Block* block = share.blocks.data() + share.begin(phase); block < end; ++block)
+        solve_block(block, all_end - block, first_zero);
+    });
   }
 
   bool ascending_, unit_, conjugate_;

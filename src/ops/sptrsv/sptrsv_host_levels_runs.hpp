@@ -159,19 +159,22 @@ class BlockSolver {
   BlockSolver(const Rows& rows, int64_t n, const std::vector<levels::Run>& runs, const S* values, const Solver& solver)
       : rows_(rows), n_(n), runs_(runs), values_(values), solver_(solver) {}
 
-  /// solve_step(step) for each step outside of runs. next: the block after this one, with one more behind it, or null.
+  /// The first of `left` blocks, which its thread solves one after the other. steps: solves those outside of runs.
   /// first_zero: gets the first row whose diagonal is zero.
-  template <class Step>
-  void solve(const levels::Block& block, const levels::Block* next, const Step& solve_step, int64_t& first_zero) const {
+  template <class Steps>
+  void solve(const levels::Block* blocks, int64_t left, const Steps& steps, int64_t& first_zero) const {
+    constexpr int64_t few_rows = 16;  // are solved before what the next ones need is there
+    const levels::Block& block = blocks[0];
     const int64_t end = block.first + block.count, end_entry = end_of(row_of(end - 1));
-    const int64_t jump = next == nullptr ? 0 : first_of(row_of(next->first)) - end_entry;
-    if (next != nullptr) ask_for(*next, next[1]);
+    const int64_t jump = left < 3 ? 0 : first_of(row_of(blocks[1].first)) - end_entry;
+    const int64_t ahead = block.count > few_rows ? 1 : 4;
+    if (left > 2 * ahead) ask_for(blocks[ahead], blocks[2 * ahead]);
     auto run = runs_.begin() + block.run;
     for (int64_t step = block.first, stop = 0; step < end; step = stop) {
       while (run->first + run->rows <= step) ++run;
       stop = std::min(end, run->first + run->rows);
       if (!run->alike || stop - step < levels::shortest_run) {
-        for (; step < stop; ++step) solve_step(step);
+        steps.solve(step, stop, levels::NoTurn(), first_zero);
         continue;
       }
       const int64_t first = step;
@@ -220,9 +223,9 @@ class BlockSolver {
     return made;
   }
 
-  /// What the first rows of the next block need, and where the one after it lies. Inlined at once, like prefetch().
+  /// What the first rows of a block need, and where one after it lies. Inlined at once, like prefetch().
   [[gnu::always_inline]] void ask_for(const levels::Block& next, const levels::Block& later) const {
-    constexpr int64_t most_rows = 128;
+    constexpr int64_t most_rows = 128, most_entries = 16 * line;
     const int64_t row = row_of(next.first), last = row_of(next.first + next.count - 1);
     rows_.prefetch_row(row_of(later.first));
     rows_.prefetch_row(row_of(later.first + later.count - 1));
@@ -230,8 +233,15 @@ class BlockSolver {
       prefetch(solver_.b + (row + way * i) * solver_.b_row);
       prefetch(solver_.x + row + way * i);
     }
-    prefetch(rows_.indices() + first_of(row));
-    prefetch(rows_.indices() + end_of(last) - way);
+    const int64_t first = first_of(row), end = end_of(last);
+    prefetch_entry(rows_.indices(), first);
+    prefetch_entry(rows_.indices(), end - way);
+    if (runs_[static_cast<size_t>(next.run)].alike) return;  // whose values are asked for by groups
+    const int64_t entries = std::min(most_entries, (end - first) * way);
+    for (int64_t k = 0; k <= entries; k += line) {
+      prefetch_entry(values_, first + k * way);
+      prefetch_entry(rows_.indices(), first + k * way);
+    }
   }
 
   /// Values of the group that is solved a few groups after the one from run row `from` on; behind a block's end, so

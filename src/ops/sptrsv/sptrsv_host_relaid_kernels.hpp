@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/parts.hpp"
+#include "ops/levels/levels_host_runner.hpp"
 
 namespace kkc::sptrsv::host_relaid_parts {
 
@@ -78,12 +79,6 @@ struct PlaceColumns {
       __builtin_prefetch(ascending ? ahead + bytes_ahead + byte : ahead - bytes_ahead - byte);
     return {first, end - begin, 0};
   }
-};
-
-/// Between levels nothing has to be waited for.
-struct NoTurn {
-  static void need(int64_t) {}
-  static void passed(int64_t) {}
 };
 
 template <class S>
@@ -178,7 +173,7 @@ struct OneVector {
   bool far_apart;  // prefetch; the stream's indices go on for entries_ahead more
 
   void operator()(const Piece& piece, Cursor<S, I>& at) const {
-    NoTurn turn;
+    levels::NoTurn turn;
     if (piece.length < 0)
       in_turn(piece, at, turn);
     else
@@ -215,7 +210,7 @@ struct OneVector {
         S sum = sides.right_side(row, Unit ? S{} : *at.value);
         const S* values = at.value + (Unit ? 0 : 1);
         at.value = values + length;
-        if constexpr (!std::is_same_v<Turn, NoTurn>)
+        if constexpr (!std::is_same_v<Turn, levels::NoTurn>)
           turn.need(last_before([&](int64_t k) { return column(k) - columns.base; }, length, piece.first,
                                 [&](int64_t known_row) { return Ascending ? known_row : n - 1 - known_row; }));
         if (length > 0) {
@@ -259,7 +254,8 @@ struct SeveralVectors {
       const auto column = [&, first = first](int64_t k) { return static_cast<int64_t>(first[way * k]) - columns.base; };
       for (int64_t length = alone; length <= alone + more; ++length, ++step) {
         const S* values = at.value + (unit ? 0 : 1);
-        if constexpr (!std::is_same_v<Turn, NoTurn>) turn.need(last_before(column, length, piece.first, step_of));
+        if constexpr (!std::is_same_v<Turn, levels::NoTurn>)
+          turn.need(last_before(column, length, piece.first, step_of));
         solve(
             step_of(step), unit ? S{} : *at.value, length, [&](int64_t e) { return values[e]; }, column);
         turn.passed(step + 1);
@@ -270,7 +266,7 @@ struct SeveralVectors {
 
   void operator()(const Piece& piece, Cursor<S, I>& at) const {
     if (piece.length < 0) {
-      NoTurn turn;
+      levels::NoTurn turn;
       in_turn(piece, at, turn);
       return;
     }

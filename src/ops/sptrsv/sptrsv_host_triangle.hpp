@@ -12,6 +12,7 @@
 
 #include "core/dispatch.hpp"
 #include "core/parts.hpp"
+#include "device/host_gather.hpp"
 #include "device/host_parallel.hpp"
 #include "ops/levels/levels_host_runs.hpp"
 #include "ops/sptrsv/sptrsv.hpp"
@@ -47,6 +48,13 @@ Parts<R> inverse_of(Parts<R> v) {
   }
   const R ratio = v.re / v.im, scale = v.re * ratio + v.im;
   return {ratio / scale, R{-1} / scale};
+}
+
+/// Asks for an entry of an array that may be null, or end before it.
+template <class T>
+[[gnu::always_inline]] inline void prefetch_entry(const T* array, int64_t entry) {
+  prefetch(
+      reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(array) + static_cast<uintptr_t>(entry) * sizeof(T)));
 }
 
 template <class I, class O>
@@ -173,13 +181,17 @@ class HostTriangle {
     int64_t place(int64_t entry) const {
       return positions_ != nullptr ? static_cast<int64_t>(positions_[entry]) : entry;
     }
-    /// Asks for the lines that follow in a while, where rows are solved as they lie; way: 1, or -1 backwards.
+    /// Asks for lines that rows further on lie in, where these are solved as they lie: for a row of few entries two of
+    /// values and one of columns are enough. way: 1, or -1 backwards.
     template <class S>
-    void prefetch_ahead(const S* values, int64_t entry, int64_t way) const {
-      constexpr int64_t value_bytes = 1024, index_bytes = 512;
-      if (positions_ == nullptr)
-        __builtin_prefetch(reinterpret_cast<const char*>(values + entry) + way * value_bytes, 0, 3);
-      __builtin_prefetch(reinterpret_cast<const char*>(indices_ + entry) + way * index_bytes, 0, 3);
+    [[gnu::always_inline]] void prefetch_ahead(const S* values, int64_t entry, int64_t way) const {
+      constexpr int64_t value_bytes = 2048, index_bytes = 1024, line = 64;
+      constexpr auto value_size = static_cast<int64_t>(sizeof(S)), index_size = static_cast<int64_t>(sizeof(I));
+      if (positions_ == nullptr) {
+        prefetch_entry(values, entry + way * (value_bytes / value_size));
+        prefetch_entry(values, entry + way * ((value_bytes - line) / value_size));
+      }
+      prefetch_entry(indices_, entry + way * (index_bytes / index_size));
     }
     /// Of the row's diagonal entry, which it must have, among the caller's values.
     int64_t diagonal(int64_t row) const {

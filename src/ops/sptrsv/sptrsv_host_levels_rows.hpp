@@ -1,0 +1,170 @@
+// sptrsv, host_levels: steps one after the other, rows from the caller's matrix. The functions that go through them are
+// not inlined and have copies of what they need, so that no store to x makes them read pointers again.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "device/host_gather.hpp"
+#include "ops/levels/levels_host_runner.hpp"
+#include "ops/sptrsv/sptrsv_host_triangle.hpp"
+
+namespace kkc::sptrsv::host_levels_parts {
+
+inline constexpr int most_vectors = 8;
+
+template <class S>
+struct Sides {
+  const S* b;
+  S* x;
+  int64_t b_row, b_vector, x_row, x_vector;
+};
+
+/// Ascending: steps are rows; else row n - 1 - step. Own: rows are listed by the plan.
+template <class S, class T, bool Ascending, bool Own>
+struct TriangleRows {
+  using Triangle = T;
+  using Rows = typename T::Rows;
+  static constexpr int64_t way = Ascending ? 1 : -1;
+
+  const T& triangle;
+  Rows rows;
+  const S* values;
+  bool unit, conjugate;
+
+  S value(int64_t entry) const { return conjugated(values[Own ? rows.place(entry) : entry], conjugate); }
+
+  /// Of the row's diagonal element, if that is stored. zero: gets the row where it is zero and comes before.
+  [[gnu::always_inline]] S inverse(int64_t row, int64_t& zero) const {
+    if (unit) return S{};
+    S d;
+    if constexpr (Own)
+      d = triangle.diagonal(rows, values, row);
+    else
+      d = values[rows.diagonal(row)];
+    if (d == S{}) [[unlikely]]
+      zero = std::min(zero, row);
+    return inverse_of(conjugated(d, conjugate));
+  }
+
+  /// f(row) for steps first..end-1 in their order, others' unknowns waited for.
+  template <class Turn, class F>
+  [[gnu::always_inline]] void each_row(int64_t first, int64_t end, Turn&& turn, const F& f) const {
+    const auto row_of = [n = triangle.rows()](int64_t step) { return Ascending ? step : n - 1 - step; };
+    for (int64_t step = first; step < end; ++step) {
+      const int64_t row = row_of(step);
+      if constexpr (!std::is_same_v<std::decay_t<Turn>, levels::NoTurn>)
+        turn.need(levels::nearest_before(rows, row, first, row_of));
+      f(row);
+      turn.passed(step + 1);
+    }
+  }
+};
+
+/// One vector without a stride.
+template <class S, class T, bool Ascending, bool Own>
+struct OneVector {
+  using Triangle = TriangleRows<S, T, Ascending, Own>;
+  static constexpr int64_t way = Triangle::way;
+
+  Triangle triangle;
+  S alpha;
+  const S* b;
+  int64_t b_row;
+  S* x;
+
+  /// Steps first..end-1. first_zero: gets the first row whose diagonal is zero.
+  template <class Turn>
+  [[gnu::noinline]] void solve(int64_t first, int64_t end, Turn&& turn, int64_t& first_zero) const {
+    const OneVector mine = *this;
+    int64_t zero = first_zero;
+    mine.triangle.each_row(
+        first, end, turn, [&](int64_t row) __attribute__((always_inline)) {
+          const S inverse = mine.triangle.inverse(row, zero);
+          const S sum = mine.sum_of_row(row, times(mine.alpha, mine.b[row * mine.b_row]));
+          mine.x[row] = mine.triangle.unit ? sum : times(sum, inverse);
+        });
+    first_zero = zero;
+  }
+
+ private:
+  /// Four sums at once; the neighbour's unknown, the last to come, is used last.
+  [[gnu::always_inline]] S sum_of_row(int64_t row, S sum) const {
+    const int64_t begin = triangle.rows.begin(row), length = triangle.rows.end(row) - begin;
+    const int64_t first = Ascending ? begin : begin + length - 1;
+    const auto product = [&](int64_t k) __attribute__((always_inline)) {
+      const int64_t p = first + k * way;
+      return times(triangle.value(p), x[triangle.rows.column(p)]);
+    };
+    triangle.rows.prefetch_ahead(triangle.values, first + length * way, way);
+    S other{}, third{}, fourth{};
+    const auto subtract_four = [&](int64_t k) __attribute__((always_inline)) {
+      sum = minus(sum, product(k));
+      other = minus(other, product(k + 1));
+      third = minus(third, product(k + 2));
+      fourth = minus(fourth, product(k + 3));
+    };
+    int64_t k = 0;
+    for (; k + 9 <= length; k += 8) {
+      triangle.rows.prefetch_ahead(triangle.values, first + k * way, way);
+      subtract_four(k);
+      subtract_four(k + 4);
+    }
+    if (k + 5 <= length) {
+      subtract_four(k);
+      k += 4;
+    }
+    for (; k + 1 < length; ++k) sum = minus(sum, product(k));
+    sum = plus(plus(sum, other), plus(third, fourth));
+    return k < length ? minus(sum, product(k)) : sum;
+  }
+};
+
+/// K vectors, or 0 for `vectors` of them, at most most_vectors; with strides.
+template <int K, class S, class T, bool Ascending, bool Own>
+struct SeveralVectors {
+  using Triangle = TriangleRows<S, T, Ascending, Own>;
+
+  Triangle triangle;
+  S alpha;
+  Sides<S> sides;
+  int vectors;
+
+  template <class Turn>
+  [[gnu::noinline]] void solve(int64_t first, int64_t end, Turn&& turn, int64_t& first_zero) const {
+    const SeveralVectors mine = *this;
+    int64_t zero = first_zero;
+    mine.triangle.each_row(
+        first, end, turn, [&](int64_t row) __attribute__((always_inline)) {
+          mine.solve_row(row, mine.triangle.inverse(row, zero));
+        });
+    first_zero = zero;
+  }
+
+ private:
+  [[gnu::always_inline]] void solve_row(int64_t row, const S& inverse) const {
+    const int count = K == 0 ? vectors : K;
+    S sum[K == 0 ? most_vectors : K];
+    const S* b = sides.b + row * sides.b_row;
+    for (int k = 0; k < count; ++k) sum[k] = times(alpha, b[k * sides.b_vector]);
+    const int64_t begin = triangle.rows.begin(row), end = triangle.rows.end(row);
+    const auto subtract = [&](int64_t p) {
+      const S a = triangle.value(p);
+      const S* x = sides.x + triangle.rows.column(p) * sides.x_row;
+      if (sides.x_vector == 1)
+        for (int k = 0; k < count; ++k) sum[k] = minus(sum[k], times(a, x[k]));
+      else
+        for (int k = 0; k < count; ++k) sum[k] = minus(sum[k], times(a, x[k * sides.x_vector]));
+    };
+    // The neighbour's unknown, the last to come, is used last.
+    if constexpr (Ascending)
+      for (int64_t p = begin; p < end; ++p) subtract(p);
+    else
+      for (int64_t p = end - 1; p >= begin; --p) subtract(p);
+    S* x = sides.x + row * sides.x_row;
+    for (int k = 0; k < count; ++k) x[k * sides.x_vector] = triangle.unit ? sum[k] : times(sum[k], inverse);
+  }
+};
+
+}  // namespace kkc::sptrsv::host_levels_parts
