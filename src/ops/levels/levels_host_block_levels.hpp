@@ -17,6 +17,20 @@ struct Block {
   int64_t run;           // where in BlockSchedule::runs the first step lies
 };
 
+/// Where each of `parts` parts of neighbouring blocks begins, and the last one ends: about the same work in each.
+inline std::vector<int64_t> parts_by_work(const std::vector<int64_t>& work, int parts) {
+  int64_t all = 0, done = 0;
+  for (const int64_t each : work) all += each;
+  std::vector<int64_t> begins{0};
+  for (size_t i = 0; i < work.size(); ++i) {
+    while (static_cast<int>(begins.size()) < parts && done * parts >= all * static_cast<int64_t>(begins.size()))
+      begins.push_back(static_cast<int64_t>(i));
+    done += work[i];
+  }
+  begins.resize(static_cast<size_t>(parts) + 1, static_cast<int64_t>(work.size()));
+  return begins;
+}
+
 /// A level for each block, from those of the rows it depends on: for blocks of few rows, of which a list of what they
 /// need would be no shorter than the pattern. A level is its own flag (Liu et al., "A synchronization-free algorithm
 /// for parallel sparse triangular solves", Euro-Par 2016, section 3). Each thread goes through a part of neighbouring
@@ -26,7 +40,7 @@ struct Block {
 template <class I, class Rows>
 class BlockLevels {
  public:
-  /// row_level: n zeros. block_level: written.
+  /// row_level: n zeros, or with what BlockDomains found. block_level: written where it is negative.
   BlockLevels(const Rows& rows, int64_t n, bool ascending, const std::vector<Block>& blocks,
               const std::vector<int64_t>& work, I* row_level, std::vector<I>& block_level)
       : rows_(rows),
@@ -58,26 +72,19 @@ class BlockLevels {
 
   void cut(int threads) {
     parts_ = std::vector<Part>(static_cast<size_t>(threads));
-    int64_t all = 0, done = 0;
-    for (const int64_t each : work_) all += each;
-    size_t part = 0;
-    for (size_t i = 0; i < blocks_.size(); ++i) {
-      for (; done * threads >= all * static_cast<int64_t>(part + 1); ++part)
-        parts_[part].end = parts_[part + 1].begin = static_cast<int64_t>(i);
-      done += work_[i];
+    const std::vector<int64_t> begins = parts_by_work(work_, threads);
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      parts_[part].begin = begins[part];
+      parts_[part].end = begins[part + 1];
+      parts_[part].step = first_step(begins[part]);
     }
-    for (; part < parts_.size(); ++part) {
-      parts_[part].end = static_cast<int64_t>(blocks_.size());
-      if (part + 1 < parts_.size()) parts_[part + 1].begin = parts_[part].end;
-    }
-    for (Part& each : parts_) each.step = first_step(each.begin);
     near_ = n_ / threads / 8;
   }
 
   void find_part(int thread) {
     Part& mine = parts_[static_cast<size_t>(thread)];
     for (int64_t i = mine.begin; i < mine.end; ++i) {
-      if (!find_block(i, false)) block_level_[static_cast<size_t>(i)] = -1;
+      if (block_level_[static_cast<size_t>(i)] < 0) find_block(i, false);
       mine.step.store(first_step(i + 1), std::memory_order_release);
     }
     for (int64_t i = mine.begin; i < mine.end; ++i)

@@ -4,19 +4,22 @@
 // one thread without a wait in between (the aims of Böhnlein, Papp, Steiner, Yzelman, "Efficient parallel scheduling
 // for sparse triangular solvers", arXiv 2503.05408; by levels instead of by growing). Of long blocks the threads list
 // which others each needs, and only these lists are gone through in order. Where blocks would be short and rows seldom
-// need those right before them, there are no levels: threads take rows in turn.
+// need those right before them, there are no levels: threads take rows in turn; else each thread begins with what needs
+// only its own part, if that is most of it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "core/info.hpp"
 #include "core/memory.hpp"
 #include "device/host_parallel.hpp"
+#include "ops/levels/levels_host_block_domains.hpp"
 #include "ops/levels/levels_host_block_levels.hpp"
 #include "ops/levels/levels_host_runs.hpp"
 
@@ -26,6 +29,7 @@ struct BlockSchedule {
   int threads = 1;
   int64_t blocks = 0, levels = 0, phases = 0;
   int64_t serial_rows = 0;  // in phases of one thread
+  int64_t own_rows = 0;     // in the first phase, where that is of each thread's own part
   /// Of each thread: its blocks in order; phase p is those from ends[p - 1] to before ends[p].
   struct Share {
     std::vector<Block> blocks;
@@ -58,6 +62,7 @@ struct BlockSchedule {
       info.add("rows_per_level", static_cast<double>(rows) / static_cast<double>(std::max<int64_t>(1, levels)));
       info.add("phases", phases);
       info.add("rows_of_one_thread", serial_rows);
+      info.add("rows_of_own_parts", own_rows);
     }
     info.add("threads", int64_t{threads});
   }
@@ -66,8 +71,8 @@ struct BlockSchedule {
 /// What a row costs beside its entries, in entries; what a phase must hold for more than one thread.
 inline constexpr int64_t row_work = 4, least_phase_work = 3000;
 inline constexpr int64_t most_block_rows = 128, most_block_work = 8192;
-/// What waiting at a phase's beginning costs.
-inline constexpr int64_t phase_work = 500;
+/// What waiting for all others at a phase's beginning costs.
+constexpr int64_t phase_work(int threads) { return 400 + 60 * int64_t{threads}; }
 
 /// A part's steps: runs, and blocks with what they cost. Block::run counts from the part's first.
 struct BlockPart {
@@ -349,7 +354,10 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
     blocks.insert(blocks.end(), part.blocks.begin(), part.blocks.end());
     work.insert(work.end(), part.work.begin(), part.work.end());
   }
-  std::vector<I> block_level(blocks.size());
+  const int64_t alone = std::accumulate(work.begin(), work.end(), int64_t{0});
+  std::vector<I> block_level(blocks.size(), I{-1});
+  std::vector<int64_t> own_begins;  // where each thread's part of level 0 begins, if it is not dealt by work
+  int64_t own_work = 0;             // the most that one has there
   if (long_blocks) {
     const BlockFinder finder(blocks, n);
     host_parts_checked<Dev>(queue, static_cast<int64_t>(parts.size()), [&](int64_t i) {
@@ -359,7 +367,16 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   } else {
     const Buffer row_level(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
     std::fill(row_level.as<I>(), row_level.as<I>() + n, I{0});
-    BlockLevels<I, Rows> finder(rows, n, ascending, blocks, work, row_level.as<I>(), block_level);
+    BlockDomains<I, Rows> domains(rows, n, ascending, blocks, work, row_level.as<I>(), block_level);
+    std::vector<int64_t> rest = work;
+    if (domains.template find<Dev>(queue, threads, block_work)) {
+      own_begins = domains.begins();
+      own_work = domains.most_work();
+      for (size_t i = 0; i < rest.size(); ++i) rest[i] = block_level[i] == 0 ? 0 : rest[i];
+    } else if (alone + static_cast<int64_t>(blocks.size()) * block_work >= alone * threads) {
+      return schedule_for_one_thread(all_runs(), n);
+    }
+    BlockLevels<I, Rows> finder(rows, n, ascending, blocks, rest, row_level.as<I>(), block_level);
     finder.template find<Dev>(queue, threads);
   }
   made.runs = all_runs();
@@ -386,24 +403,30 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   for (size_t i = 0; i < blocks.size(); ++i) work_before[i + 1] = work_before[i] + work[static_cast<size_t>(order[i])];
   struct Phase {
     int64_t begin, end;  // in the order
-    bool serial;
+    bool serial, own;
     int64_t work;
   };
   std::vector<Phase> phases;
-  int64_t alone = 0, shared = 0;  // work of one thread that goes by the rows, and of the thread that has most
+  int64_t shared = 0;  // work of the thread that has most
   for (int64_t l = 0; l < count;) {
     const auto start = [&](int64_t level) { return starts[static_cast<size_t>(level)]; };
     const auto work_of = [&](int64_t from, int64_t to) {
       return work_before[static_cast<size_t>(start(to))] - work_before[static_cast<size_t>(start(from))];
     };
+    if (l == 0 && !own_begins.empty()) {
+      phases.push_back({0, start(1), false, true, own_work});
+      shared += own_work + phase_work(threads);
+      l = 1;
+      continue;
+    }
     int64_t end = l;
     while (end < count && (start(end + 1) - start(end) == 1 || work_of(end, end + 1) < least_phase_work)) ++end;
     const bool serial = end > l;
     if (!serial) ++end;
     const int64_t sum = work_of(l, end), blocks_work = (start(end) - start(l)) * block_work;
-    phases.push_back({start(l), start(end), serial, sum});
-    alone += sum;
-    shared += (serial ? sum + blocks_work : (sum + blocks_work) / threads) + phase_work;
+    phases.push_back({start(l), start(end), serial, false, sum});
+    // One thread's blocks go as the rows lie, many beside one another.
+    shared += (serial ? sum + blocks_work / 2 : (sum + blocks_work) / threads) + phase_work(threads);
     l = end;
   }
   if (shared >= alone) {
@@ -413,10 +436,10 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   }
   made.phases = static_cast<int64_t>(phases.size());
   for (const Phase& phase : phases) {
-    if (!phase.serial) continue;
-    std::sort(order.begin() + phase.begin, order.begin() + phase.end);  // as the rows lie
-    for (int64_t i = phase.begin; i < phase.end; ++i)
-      made.serial_rows += blocks[static_cast<size_t>(order[static_cast<size_t>(i)])].count;
+    if (phase.serial) std::sort(order.begin() + phase.begin, order.begin() + phase.end);  // as the rows lie
+    for (int64_t i = phase.begin; (phase.serial || phase.own) && i < phase.end; ++i)
+      (phase.own ? made.own_rows : made.serial_rows) +=
+          blocks[static_cast<size_t>(order[static_cast<size_t>(i)])].count;
   }
   std::vector<BlockOwner> owners(long_blocks ? blocks.size() : 0);
   host_parts_checked<Dev>(queue, threads, [&](int64_t thread) {
@@ -426,6 +449,10 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
       // A level's blocks are shared by where the middle of their work lies.
       const auto first_of = [&](int64_t other) {
         if (phase.serial) return other == 0 ? phase.begin : phase.end;
+        if (phase.own)
+          return static_cast<int64_t>(
+              std::lower_bound(order.begin(), order.begin() + phase.end, own_begins[static_cast<size_t>(other)]) -
+              order.begin());
         if (other == threads) return phase.end;
         int64_t low = phase.begin, high = phase.end;
         while (low < high) {

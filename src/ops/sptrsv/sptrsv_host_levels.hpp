@@ -15,7 +15,7 @@ namespace host_levels_parts {
 template <class Dev, class S, class I, class O>
 class LevelKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
-  static constexpr int64_t block_work = 60;  // a new place in each array of the matrix
+  static constexpr int64_t block_work = 120;  // a new place in each array of the matrix
 
  public:
   LevelKernel(const Desc& desc, Queue& queue)

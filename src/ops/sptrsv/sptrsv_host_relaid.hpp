@@ -18,7 +18,7 @@ template <class Dev, class S, class I, class O>
 class RelaidKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   using Rows = typename Triangle::Rows;
-  static constexpr int64_t block_work = 15;  // its rows lie behind the last one's
+  static constexpr int64_t block_work = 40;  // its rows lie behind the last one's
   static constexpr int64_t most_sharing = 63;
 
  public:
