@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <limits>
 #include <memory>
@@ -16,9 +15,10 @@
 #include <vector>
 
 #include "device/host_pages.hpp"
-#include "device/host_parallel.hpp"
 #include "ops/spgemm/spgemm.hpp"
+#include "ops/spgemm/spgemm_host_classify.hpp"
 #include "ops/spgemm/spgemm_host_left.hpp"
+#include "ops/spgemm/spgemm_host_stretches.hpp"
 
 namespace kkc::spgemm {
 
@@ -38,167 +38,6 @@ inline void allocate_output(const Desc& desc, int64_t nnz, OutputPattern& C) {
   touch_pages(desc.memory->queue(), C.indices->data(), C.indices->bytes());
 }
 
-/// Calls f(worker, item) for items 0..items-1, handed out one by one; a worker is in one thread.
-template <class F>
-void deal(Queue& queue, int64_t items, const F& f) {
-  std::atomic<int64_t> next{0};
-  host_parts_checked<Host>(queue, std::min<int64_t>(queue.concurrency(), items), [&](int64_t worker) {
-    for (int64_t item = next++; item < items; item = next++) f(worker, item);
-  });
-}
-
-inline constexpr int32_t no_class = -1;
-
-/// Classes met so far.
-struct Classes {
-  std::vector<int64_t> members;  // one of each class
-  std::vector<int32_t> after;    // the class that was met after it: grids and aggregates repeat themselves
-  std::vector<int64_t> met_in;   // the last block of items
-  std::vector<uint64_t> hashes;
-  std::vector<int32_t> table = std::vector<int32_t>(256, no_class);  // by hash, at most half full
-
-  template <class S>
-  int32_t find(uint64_t h, int64_t item, const S& same) const {
-    for (size_t slot = slot_of(h); table[slot] != no_class; slot = (slot + 1) % table.size()) {
-      const auto id = static_cast<size_t>(table[slot]);
-      if (hashes[id] == h && same(members[id], item)) return table[slot];
-    }
-    return no_class;
-  }
-  int32_t add(uint64_t h, int64_t item) {
-    const auto id = static_cast<int32_t>(members.size());
-    members.push_back(item);
-    after.push_back(id);
-    met_in.push_back(-1);
-    hashes.push_back(h);
-    if (2 * members.size() > table.size())
-      place_all(2 * table.size());
-    else
-      place(id);
-    return id;
-  }
-  /// Keeps the first `count`.
-  void forget_others(size_t count) {
-    members.resize(count);
-    after.resize(count);
-    met_in.resize(count);
-    hashes.resize(count);
-    for (size_t id = 0; id < count; ++id)
-      if (static_cast<size_t>(after[id]) >= count) after[id] = static_cast<int32_t>(id);
-    place_all(table.size());
-  }
-
- private:
-  size_t slot_of(uint64_t h) const { return (h ^ h >> 32) % table.size(); }
-  void place(int32_t id) {
-    size_t slot = slot_of(hashes[static_cast<size_t>(id)]);
-    while (table[slot] != no_class) slot = (slot + 1) % table.size();
-    table[slot] = id;
-  }
-  void place_all(size_t slots) {
-    table.assign(slots, no_class);
-    for (size_t id = 0; id < members.size(); ++id) place(static_cast<int32_t>(id));
-  }
-};
-
-/// Numbers the classes of items 0..n-1: id(i) = the class, or no_class. Blocks of items of which most differ have no
-/// class, and nothing has where that is so all over; of more than `most` classes the first count, of four times as many
-/// none. Returns the first item of each class. The same for any number of threads. same(i, j) is an equivalence,
-/// hash(i) equal for equivalent items.
-template <class Hash, class Same, class Id>
-std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same,
-                              const Id& id_of) {
-  constexpr int64_t block_items = 4096, looked_at = 512, sampled = 8, unread = -1;
-  const int64_t blocks = (n + block_items - 1) / block_items;
-  const int64_t workers = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), blocks));
-  const size_t bound = 4 * static_cast<size_t>(most);
-  const auto end_of = [&](int64_t block) { return std::min(n, (block + 1) * block_items); };
-  // Whether the block's items are alike.
-  const auto read = [&](int64_t block, int64_t end, Classes& mine) {
-    const int64_t begin = block * block_items;
-    int64_t met = 0;  // classes in this block
-    int32_t last = no_class;
-    for (int64_t i = begin; i < end; ++i) {
-      if (i - begin == looked_at && 8 * met > 7 * looked_at && blocks > 1) return false;
-      const auto is = [&](int32_t id) { return same(mine.members[static_cast<size_t>(id)], i); };
-      const int32_t before = last;
-      if (before == no_class || !is(last = mine.after[static_cast<size_t>(before)])) {
-        if (before == no_class || last == before || !is(last = before)) {
-          const uint64_t h = hash(i);
-          last = mine.find(h, i, same);
-          if (last == no_class) last = mine.add(h, i);
-        }
-        if (before != no_class) mine.after[static_cast<size_t>(before)] = last;
-      }
-      if (std::exchange(mine.met_in[static_cast<size_t>(last)], block) != block) ++met;
-      id_of(i) = last;
-    }
-    return 2 * met <= end - begin || blocks == 1;
-  };
-  const auto none = [&] {
-    for (int64_t i = 0; i < n; ++i) id_of(i) = no_class;
-    return std::vector<int64_t>();
-  };
-
-  if (blocks >= sampled) {
-    std::atomic<bool> any{false};
-    deal(queue, sampled, [&](int64_t, int64_t sample) {
-      const int64_t block = part_begin(blocks, sampled, sample);
-      Classes met;
-      read(block, std::min(end_of(block), block * block_items + looked_at), met);
-      if (8 * std::ssize(met.members) <= 7 * looked_at) any = true;
-    });
-    if (!any) return none();
-  }
-  std::vector<Classes> found(static_cast<size_t>(workers));
-  std::vector<int64_t> reader(static_cast<size_t>(blocks), unread);  // the worker whose classes a block's ids mean
-  std::atomic<bool> too_many{false};
-  deal(queue, blocks, [&](int64_t worker, int64_t block) {
-    if (too_many) return;
-    Classes& mine = found[static_cast<size_t>(worker)];
-    const size_t before = mine.members.size();
-    if (read(block, end_of(block), mine))
-      reader[static_cast<size_t>(block)] = worker;
-    else
-      mine.forget_others(before);
-    if (mine.members.size() > bound) too_many = true;
-  });
-  if (too_many) return none();
-
-  // A worker's blocks ascend, so that its members are its first ones.
-  struct Member {
-    int64_t item;
-    size_t worker, id;
-  };
-  std::vector<Member> members;
-  std::vector<std::vector<int32_t>> renamed(static_cast<size_t>(workers));
-  for (size_t worker = 0; worker < found.size(); ++worker) {
-    renamed[worker].resize(found[worker].members.size());
-    for (size_t id = 0; id < found[worker].members.size(); ++id)
-      members.push_back({found[worker].members[id], worker, id});
-  }
-  std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) { return a.item < b.item; });
-  Classes all;
-  for (const auto& [item, worker, number] : members) {
-    const uint64_t h = found[worker].hashes[number];
-    int32_t id = all.find(h, item, same);
-    if (id == no_class) id = all.add(h, item);
-    renamed[worker][number] = id < most ? id : no_class;
-  }
-  if (all.members.size() > bound) return none();
-  host_parts<Host>(queue, workers, [&](int64_t part) {
-    for (int64_t block = part; block < blocks; block += workers) {
-      const int64_t worker = reader[static_cast<size_t>(block)];
-      for (int64_t i = block * block_items; i < end_of(block); ++i) {
-        int32_t& id = id_of(i);
-        id = worker == unread ? no_class : renamed[static_cast<size_t>(worker)][static_cast<size_t>(id)];
-      }
-    }
-  });
-  if (all.members.size() > static_cast<size_t>(most)) all.members.resize(static_cast<size_t>(most));
-  return std::move(all.members);
-}
-
 /// What steps a numeric phase wants: elements of a vector, or none, and whether a step's entries may leave lanes out.
 struct StepShape {
   int lanes = 0;
@@ -211,6 +50,7 @@ class RowClasses {
  public:
   static constexpr int32_t most_shapes = 4096, most_classes = 8192;
   static constexpr int64_t fewest_rows = 4, most_columns = 65535, most_left = 128;
+  static constexpr int64_t column_padding = 16;  // so that columns are read by whole vectors
 
   struct Class {
     int64_t columns_at, columns;
@@ -231,7 +71,7 @@ class RowClasses {
     uint16_t lanes;
   };
   std::vector<Class> classes;
-  std::vector<int32_t> columns;  // relative to the anchor, sorted
+  std::vector<int32_t> columns;  // relative to the anchor, sorted; column_padding more at the end
   std::vector<int32_t> lengths;  // products of each entry of the left row
   std::vector<uint16_t> places;
   std::vector<Step> steps;
@@ -256,10 +96,19 @@ class RowClasses {
     return 0;
   }
 
-  /// ids[row] = class or no_class; `heads`: room for as many as B has rows.
+  /// What find() needs room for: of each row of B.
+  template <class I>
+  struct Scratch {
+    Head<I>* heads;
+    uint16_t* follow;  // rows, with this one, to the end of its stretch
+  };
+
+  /// ids[row] = class or no_class. Where row is of a class, so are `follow[row]` rows, with this one, each one column
+  /// to the right of the one before it.
   template <class Left, class I, class O>
-  void find(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, const StepShape& shape, Head<I>* heads,
-            int32_t* ids) {
+  void find(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, const StepShape& shape,
+            const Scratch<I>& scratch, int32_t* ids, uint16_t* follow) {
+    Head<I>* const heads = scratch.heads;
     using U = std::make_unsigned_t<I>;
     const auto mixed = [](uint64_t h, int64_t v) {
       h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
@@ -280,6 +129,11 @@ class RowClasses {
           for (int64_t e = 1; e < n; ++e)
             differ |= (static_cast<U>(q[e]) - static_cast<U>(p[e])) ^ (static_cast<U>(q[0]) - static_cast<U>(p[0]));
           return differ == 0;
+        },
+        [&](int64_t j, int64_t limit) {
+          const int64_t end = end_of_stretch(B, j, limit);
+          count_down(scratch.follow + j, end - j);
+          return end;
         },
         [&](int64_t j) -> int32_t& { return heads[j].shape; });
 
@@ -321,35 +175,58 @@ class RowClasses {
           }
           return equal;
         },
+        [&](int64_t i, int64_t limit) {
+          const auto row = left.row(i);
+          int64_t rows = limit - i;
+          for (int64_t k = 0; k < row.size() && rows > 1; ++k) {
+            const int64_t j = row.column(k);
+            const bool alone = heads[j].shape == no_class || (k == 0 && heads[j].first < 0);
+            rows = alone ? 1 : std::min<int64_t>(rows, scratch.follow[j]);
+          }
+          const int64_t end = end_of_stretch(left.A, i, i + rows);
+          count_down(follow + i, end - i);
+          return end;
+        },
         [&](int64_t i) -> int32_t& { return ids[i]; });
-    keep_frequent(queue, left, B, shape, members, ids);
+    keep_frequent(queue, left, B, shape, members, ids, follow);
+    columns.resize(columns.size() + column_padding);
   }
 
  private:
+  static void count_down(uint16_t* follow, int64_t rows) {
+    static_assert(classify_block <= std::numeric_limits<uint16_t>::max());
+    for (int64_t r = 0; r < rows; ++r) follow[r] = static_cast<uint16_t>(rows - r);
+  }
+
   /// Drops the classes of few rows and of too many columns; the others get their tables.
   template <class Left, class I, class O>
   void keep_frequent(Queue& queue, const Left& left, const HostPatternRef<I, O>& B, const StepShape& shape,
-                     const std::vector<int64_t>& members, int32_t* ids) {
+                     const std::vector<int64_t>& members, int32_t* ids, const uint16_t* follow) {
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), left.rows() / 4096));
-    const auto each_row = [&](int64_t part, const auto& f) {
-      for (int64_t i = part_begin(left.rows(), parts, part), end = part_begin(left.rows(), parts, part + 1); i < end;
-           ++i)
-        if (ids[i] != no_class) f(ids[i]);
+    const auto each_stretch = [&](int64_t part, const auto& f) {
+      for (int64_t i = part_begin(left.rows(), parts, part), last = part_begin(left.rows(), parts, part + 1);
+           i < last;) {
+        const int64_t end = ids[i] == no_class ? i + 1 : std::min(last, i + follow[i]);
+        if (ids[i] != no_class) f(i, end);
+        i = end;
+      }
     };
     std::vector<std::vector<int64_t>> counts(static_cast<size_t>(parts), std::vector<int64_t>(members.size(), 0));
     host_parts<Host>(queue, parts, [&](int64_t part) {
-      each_row(part, [&mine = counts[static_cast<size_t>(part)]](int32_t id) { ++mine[static_cast<size_t>(id)]; });
+      each_stretch(part, [&, &mine = counts[static_cast<size_t>(part)]](int64_t i, int64_t end) {
+        mine[static_cast<size_t>(ids[i])] += end - i;
+      });
     });
     std::vector<int32_t> names(members.size(), no_class);
     constexpr size_t block = 32;
     std::vector<RowClasses> made((members.size() + block - 1) / block);
     deal(queue, std::ssize(made), [&](int64_t, int64_t b) {
       RowClasses& mine = made[static_cast<size_t>(b)];
-      Scratch scratch;
+      Work work;
       for (size_t c = static_cast<size_t>(b) * block, end = std::min(c + block, members.size()); c < end; ++c) {
         int64_t rows = 0;
         for (const auto& of_part : counts) rows += of_part[c];
-        if (rows >= fewest_rows && mine.add(left.row(members[c]), B, shape, scratch))
+        if (rows >= fewest_rows && mine.add(left.row(members[c]), B, shape, work))
           names[c] = static_cast<int32_t>(mine.classes.size()) - 1;
       }
     });
@@ -359,8 +236,10 @@ class RowClasses {
         if (names[c] != no_class) names[c] += before;
       append(made[b]);
     }
-    host_parts<Host>(queue, parts,
-                     [&](int64_t part) { each_row(part, [&](int32_t& id) { id = names[static_cast<size_t>(id)]; }); });
+    host_parts<Host>(queue, parts, [&](int64_t part) {
+      each_stretch(part,
+                   [&](int64_t i, int64_t end) { std::fill(ids + i, ids + end, names[static_cast<size_t>(ids[i])]); });
+    });
   }
 
   void append(const RowClasses& more) {
@@ -380,16 +259,16 @@ class RowClasses {
     join(step_counts, more.step_counts);
   }
 
-  struct Scratch {
+  struct Work {
     std::vector<int64_t> products, sorted;
     std::vector<uint16_t> each;
     std::vector<std::vector<Step>> by_vector;
   };
 
   template <class Row, class B>
-  bool add(const Row& row, const B& b, const StepShape& shape, Scratch& scratch) {
+  bool add(const Row& row, const B& b, const StepShape& shape, Work& work) {
     const int64_t base = anchor(row, b);
-    auto& [products, sorted, each, by_vector] = scratch;
+    auto& [products, sorted, each, by_vector] = work;
     products.clear();
     bool ascending = true;
     for (int64_t k = 0; k < row.size(); ++k)

@@ -49,7 +49,10 @@ class HostSymbolic {
     kinds_ = plan_.kinds.as<int32_t>();
     if (plan_.choice == HostChoice::binned && !desc_.masked) {
       const Buffer heads = host_array<RowClasses::Head<I>>(desc_.memory, B_.rows);
-      plan_.classes.find(queue_, left_, B_, step_shape(desc_.scalar()), heads.as<RowClasses::Head<I>>(), kinds_);
+      const Buffer follow = host_array<uint16_t>(desc_.memory, B_.rows);
+      stretches_ = host_array<uint16_t>(desc_.memory, rows);
+      plan_.classes.find(queue_, left_, B_, step_shape(desc_.scalar()),
+                         {heads.as<RowClasses::Head<I>>(), follow.as<uint16_t>()}, kinds_, stretches_.as<uint16_t>());
     } else {
       std::fill(kinds_, kinds_ + rows, no_class);
     }
@@ -75,7 +78,9 @@ class HostSymbolic {
  private:
   const RowClasses::Class& class_of(int64_t i) const { return plan_.classes.classes[static_cast<size_t>(kinds_[i])]; }
 
-  int64_t products_of(int64_t i) const { return kinds_[i] != no_class ? class_of(i).products : products_of_free(i); }
+  /// Of the rows of the class of row i, one past the last that follows it at once, each one column to the right.
+  int64_t end_of_class(int64_t i, int64_t limit) const { return std::min(limit, i + stretches_.as<uint16_t>()[i]); }
+
   int64_t products_of_free(int64_t i) const {
     const auto row = left_.row(i);
     int64_t products = 0;
@@ -95,14 +100,18 @@ class HostSymbolic {
       for (int64_t block = part_begin(blocks, parts, part), last = part_begin(blocks, parts, part + 1); block < last;
            ++block) {
         int64_t sum = 0, others = 0, of_short = 0;
-        for (int64_t i = block * each, end = std::min(rows, i + each); i < end; ++i) {
-          const int64_t products = products_of(i);
-          sum += products;
-          if (kinds_[i] != no_class) continue;
+        for (int64_t i = block * each, end = std::min(rows, i + each); i < end;) {
+          if (kinds_[i] != no_class) {
+            const int64_t like = end_of_class(i, end);
+            sum += (like - i) * class_of(i).products;
+            i = like;
+            continue;
+          }
+          const int64_t products = products_of_free(i++);
           others += products;
           if (products <= StampedColumns::most_products) of_short += products;
         }
-        work[static_cast<size_t>(block)] = sum;
+        work[static_cast<size_t>(block)] = sum + others;
         unclassed[static_cast<size_t>(block)] = others;
         in_short_rows[static_cast<size_t>(block)] = of_short;
       }
@@ -175,11 +184,13 @@ class HostSymbolic {
       Worker& worker = worker_of(all, id);
       int64_t placed = 0, done = 0, entries = 0;
       KeptColumns<I>* const kept = kept_ ? &kept_->begin(id, chunk) : nullptr;
-      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
-           ++i) {
+      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)], last = plan_.chunks[static_cast<size_t>(chunk) + 1];
+           i < last; ++i) {
         if (kinds_[i] != no_class) {
-          entries += class_of(i).columns;
-          ++worker.rows_in_classes;
+          const int64_t like = end_of_class(i, last);
+          entries += (like - i) * class_of(i).columns;
+          worker.rows_in_classes += like - i;
+          i = like - 1;
           continue;
         }
         const int64_t in_row = unsorted_ || stamps_ ? products_of_free(i) : 0;
@@ -253,12 +264,6 @@ class HostSymbolic {
     const auto count = static_cast<int64_t>(blocks.size());
     plan_.chunk_places.assign(plan_.chunks.size(), 0);
     const bool streamed = plan_.products * static_cast<int64_t>(sizeof(I)) >= stream_threshold_bytes;
-    const auto copy = [&](auto* to, const auto& from, int64_t n) {
-      if (streamed)
-        stream_out(to, from.data(), static_cast<size_t>(n) * sizeof(*to));
-      else
-        std::copy_n(from.data(), n, to);
-    };
     auto all = workers();
     Turns<2> turns;
     deal(queue_, count, [&](int64_t id, int64_t block) {
@@ -272,8 +277,8 @@ class HostSymbolic {
         if (!turns.take(block, {entries, placed}, before)) return;
         if (first == plan_.chunks[static_cast<size_t>(chunk)])
           plan_.chunk_places[static_cast<size_t>(chunk)] = before[1];
-        copy(indices + before[0], worker.met, entries);
-        copy(plan_.places.as<uint16_t>() + before[1], worker.places, placed);
+        copy_out(indices + before[0], worker.met.data(), entries, streamed);
+        copy_out(plan_.places.as<uint16_t>() + before[1], worker.places.data(), placed, streamed);
         if (streamed) stream_fence();
         OC start = static_cast<OC>(before[0]);
         for (int64_t i = first; i < end; ++i) {
@@ -354,39 +359,46 @@ class HostSymbolic {
       const KeptColumns<I> kept = kept_ ? kept_->of(chunk) : KeptColumns<I>{};
       const I* next_kept = kept.columns;
       std::copy_n(kept.places, kept.placed, places);
-      // Rows of classes are made in a block that stays in the innermost cache, and leave it together.
-      alignas(cache_line) I block[block_bytes / sizeof(I)];
+      // Rows of classes are made in a block that stays in the innermost cache, by whole vectors, and leave it together.
+      constexpr int64_t vector = RowClasses::column_padding, room = block_bytes / sizeof(I);
+      alignas(cache_line) I block[room + vector];
       int64_t filled = 0, at = starts_[static_cast<size_t>(chunk)];
       const auto flush = [&] {
-        stream_out(indices + at - filled, block, static_cast<size_t>(filled) * sizeof(I));
+        copy_out(indices + at - filled, block, filled, streamed);
         filled = 0;
       };
-      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < plan_.chunks[static_cast<size_t>(chunk) + 1];
-           ++i) {
+      const int64_t last = plan_.chunks[static_cast<size_t>(chunk) + 1];
+      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < last; ++i) {
         offsets[i] = static_cast<OC>(at);
         if (kinds_[i] >= 0) {
           const RowClasses::Class& of = class_of(i);
-          const bool in_block = streamed && of.columns <= static_cast<int64_t>(std::size(block));
-          if (!in_block || filled + of.columns > static_cast<int64_t>(std::size(block))) flush();
-          I* const target = in_block ? block + filled : indices + at;
-          const auto anchor = static_cast<I>(RowClasses::anchor(left_.row(i), B_));
           const int32_t* const relative = plan_.classes.columns.data() + of.columns_at;
-          for (int64_t p = 0; p < of.columns; ++p) target[p] = static_cast<I>(relative[p] + anchor);
-          at += of.columns;
-          if (in_block) filled += of.columns;
+          auto anchor = static_cast<I>(RowClasses::anchor(left_.row(i), B_));
+          const bool in_block = of.columns <= room;
+          if (!in_block) flush();
+          for (const int64_t like = end_of_class(i, last);; ++anchor) {
+            if (!in_block) {
+              for (int64_t p = 0; p < of.columns; ++p) indices[at + p] = static_cast<I>(relative[p] + anchor);
+            } else {
+              if (filled + of.columns > room) flush();
+              for (int64_t p = 0; p < of.columns; p += vector)
+                for (int64_t lane = p; lane < p + vector; ++lane)
+                  block[filled + lane] = static_cast<I>(relative[lane] + anchor);
+              filled += of.columns;
+            }
+            at += of.columns;
+            if (i + 1 == like) break;
+            offsets[++i] = static_cast<OC>(at);
+          }
           continue;
         }
         flush();
         I* target = indices + at;
         at += counts[i];
         if (next_kept != nullptr) {  // with the rows behind it
-          for (; i + 1 < plan_.chunks[static_cast<size_t>(chunk) + 1] && kinds_[i + 1] < 0; at += counts[++i])
-            offsets[i + 1] = static_cast<OC>(at);
+          for (; i + 1 < last && kinds_[i + 1] < 0; at += counts[++i]) offsets[i + 1] = static_cast<OC>(at);
           const I* const first = std::exchange(next_kept, next_kept + (indices + at - target));
-          if (streamed)
-            stream_out(target, first, static_cast<size_t>(next_kept - first) * sizeof(I));
-          else
-            std::copy(first, next_kept, target);
+          copy_out(target, first, next_kept - first, streamed);
           continue;
         }
         if (kinds_[i] == row_empty) continue;
@@ -415,6 +427,14 @@ class HostSymbolic {
     kept_.reset();
   }
 
+  template <class T>
+  static void copy_out(T* to, const T* from, int64_t count, bool streamed) {
+    if (streamed)
+      stream_out(to, from, static_cast<size_t>(count) * sizeof(T));
+    else
+      std::copy_n(from, count, to);
+  }
+
   /// Room for places to be noted: 2 bytes a product, no more than C's bytes.
   template <class OC>
   void make_room(const OutputPattern& C) {
@@ -428,6 +448,7 @@ class HostSymbolic {
       const auto at = static_cast<size_t>(chunk);
       int64_t longest_placed = 0, longest_noted = 0, products = 0;
       for (int64_t i = plan_.chunks[at]; i < plan_.chunks[at + 1]; ++i) {
+        if (kinds_[i] >= 0) continue;
         const auto columns = static_cast<int64_t>(offsets[i + 1] - offsets[i]);
         if (kinds_[i] == row_placed) longest_placed = std::max(longest_placed, columns);
         if (!notes || !is_noted(kinds_[i], columns)) continue;
@@ -452,7 +473,8 @@ class HostSymbolic {
       for (const int64_t columns : *longest)
         if ((notes || longest == &placed) && streamed && columns * value > static_cast<int64_t>(made_bytes))
           plan_.longest_apart = std::max(plan_.longest_apart, columns);
-    if (notes || plan_.placed > 0) plan_.distinct = has_distinct_rows();
+    // Not for a few rows: they do not repay a look at all of B.
+    if (notes || 4 * plan_.placed > B_.nnz) plan_.distinct = has_distinct_rows();
   }
 
   bool has_distinct_rows() const {
@@ -486,6 +508,7 @@ class HostSymbolic {
   int64_t free_products_ = 0, short_products_ = 0;  // of the rows without a class, and of short ones of them
   std::vector<int64_t> free_products_of_;           // chunks
   std::optional<KeptChunks<I>> kept_;               // between the passes; none: the second one finds columns anew
+  Buffer stretches_;                                // uint16_t: RowClasses::find()
   Buffer counts_;                                   // I: columns of the rows without a class
   std::vector<int64_t> starts_;                     // where the chunks' entries begin
 };

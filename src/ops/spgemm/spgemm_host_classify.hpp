@@ -1,0 +1,181 @@
+// Items that are alike, numbered: rows of B by their shapes, rows of C by those of the rows of B that they reach
+// (spgemm_host_classes.hpp).
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "core/parts.hpp"
+#include "device/host_parallel.hpp"
+
+namespace kkc::spgemm {
+
+/// Calls f(worker, item) for items 0..items-1, handed out one by one; a worker is in one thread.
+template <class F>
+void deal(Queue& queue, int64_t items, const F& f) {
+  std::atomic<int64_t> next{0};
+  host_parts_checked<Host>(queue, std::min<int64_t>(queue.concurrency(), items), [&](int64_t worker) {
+    for (int64_t item = next++; item < items; item = next++) f(worker, item);
+  });
+}
+
+inline constexpr int32_t no_class = -1;
+
+/// Classes met so far.
+struct Classes {
+  std::vector<int64_t> members;  // one of each class
+  std::vector<int32_t> after;    // the class that was met after it: grids and aggregates repeat themselves
+  std::vector<int64_t> met_in;   // the last block of items
+  std::vector<uint64_t> hashes;
+  std::vector<int32_t> table = std::vector<int32_t>(256, no_class);  // by hash, at most half full
+
+  template <class S>
+  int32_t find(uint64_t h, int64_t item, const S& same) const {
+    for (size_t slot = slot_of(h); table[slot] != no_class; slot = (slot + 1) % table.size()) {
+      const auto id = static_cast<size_t>(table[slot]);
+      if (hashes[id] == h && same(members[id], item)) return table[slot];
+    }
+    return no_class;
+  }
+  int32_t add(uint64_t h, int64_t item) {
+    const auto id = static_cast<int32_t>(members.size());
+    members.push_back(item);
+    after.push_back(id);
+    met_in.push_back(-1);
+    hashes.push_back(h);
+    if (2 * members.size() > table.size())
+      place_all(2 * table.size());
+    else
+      place(id);
+    return id;
+  }
+  /// Keeps the first `count`.
+  void forget_others(size_t count) {
+    members.resize(count);
+    after.resize(count);
+    met_in.resize(count);
+    hashes.resize(count);
+    for (size_t id = 0; id < count; ++id)
+      if (static_cast<size_t>(after[id]) >= count) after[id] = static_cast<int32_t>(id);
+    place_all(table.size());
+  }
+
+ private:
+  size_t slot_of(uint64_t h) const { return (h ^ h >> 32) % table.size(); }
+  void place(int32_t id) {
+    size_t slot = slot_of(hashes[static_cast<size_t>(id)]);
+    while (table[slot] != no_class) slot = (slot + 1) % table.size();
+    table[slot] = id;
+  }
+  void place_all(size_t slots) {
+    table.assign(slots, no_class);
+    for (size_t id = 0; id < members.size(); ++id) place(static_cast<int32_t>(id));
+  }
+};
+
+/// Items that are looked through together.
+inline constexpr int64_t classify_block = 4096;
+
+/// Numbers the classes of items 0..n-1: id(i) = the class, or no_class. Blocks of items of which most differ have no
+/// class, and nothing has where that is so all over; of more than `most` classes the first count, of four times as many
+/// none. Returns the first item of each class. The same for any number of threads. same(i, j) is an equivalence,
+/// hash(i) equal for equivalent items; items i + 1..alike(i, limit) - 1, below the limit, are known to be like i, and
+/// are not compared.
+template <class Hash, class Same, class Alike, class Id>
+std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same,
+                              const Alike& alike, const Id& id_of) {
+  constexpr int64_t block_items = classify_block, looked_at = 512, sampled = 8, unread = -1;
+  const int64_t blocks = (n + block_items - 1) / block_items;
+  const int64_t workers = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), blocks));
+  const size_t bound = 4 * static_cast<size_t>(most);
+  const auto end_of = [&](int64_t block) { return std::min(n, (block + 1) * block_items); };
+  // Whether the block's items are alike.
+  const auto read = [&](int64_t block, int64_t end, Classes& mine) {
+    const int64_t begin = block * block_items;
+    int64_t met = 0;  // classes in this block
+    int32_t last = no_class;
+    for (int64_t i = begin, next = begin; i < end; i = next) {
+      if (i - begin == looked_at && 8 * met > 7 * looked_at && blocks > 1) return false;
+      const auto is = [&](int32_t id) { return same(mine.members[static_cast<size_t>(id)], i); };
+      const int32_t before = last;
+      if (before == no_class || !is(last = mine.after[static_cast<size_t>(before)])) {
+        if (before == no_class || last == before || !is(last = before)) {
+          const uint64_t h = hash(i);
+          last = mine.find(h, i, same);
+          if (last == no_class) last = mine.add(h, i);
+        }
+        if (before != no_class) mine.after[static_cast<size_t>(before)] = last;
+      }
+      if (std::exchange(mine.met_in[static_cast<size_t>(last)], block) != block) ++met;
+      next = alike(i, i - begin < looked_at ? std::min(end, begin + looked_at) : end);
+      for (int64_t like = i; like < next; ++like) id_of(like) = last;
+    }
+    return 2 * met <= end - begin || blocks == 1;
+  };
+  const auto none = [&] {
+    for (int64_t i = 0; i < n; ++i) id_of(i) = no_class;
+    return std::vector<int64_t>();
+  };
+
+  if (blocks >= sampled) {
+    std::atomic<bool> any{false};
+    deal(queue, sampled, [&](int64_t, int64_t sample) {
+      const int64_t block = part_begin(blocks, sampled, sample);
+      Classes met;
+      read(block, std::min(end_of(block), block * block_items + looked_at), met);
+      if (8 * std::ssize(met.members) <= 7 * looked_at) any = true;
+    });
+    if (!any) return none();
+  }
+  std::vector<Classes> found(static_cast<size_t>(workers));
+  std::vector<int64_t> reader(static_cast<size_t>(blocks), unread);  // the worker whose classes a block's ids mean
+  std::atomic<bool> too_many{false};
+  deal(queue, blocks, [&](int64_t worker, int64_t block) {
+    if (too_many) return;
+    Classes& mine = found[static_cast<size_t>(worker)];
+    const size_t before = mine.members.size();
+    if (read(block, end_of(block), mine))
+      reader[static_cast<size_t>(block)] = worker;
+    else
+      mine.forget_others(before);
+    if (mine.members.size() > bound) too_many = true;
+  });
+  if (too_many) return none();
+
+  // A worker's blocks ascend, so that its members are its first ones.
+  struct Member {
+    int64_t item;
+    size_t worker, id;
+  };
+  std::vector<Member> members;
+  std::vector<std::vector<int32_t>> renamed(static_cast<size_t>(workers));
+  for (size_t worker = 0; worker < found.size(); ++worker) {
+    renamed[worker].resize(found[worker].members.size());
+    for (size_t id = 0; id < found[worker].members.size(); ++id)
+      members.push_back({found[worker].members[id], worker, id});
+  }
+  std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) { return a.item < b.item; });
+  Classes all;
+  for (const auto& [item, worker, number] : members) {
+    const uint64_t h = found[worker].hashes[number];
+    int32_t id = all.find(h, item, same);
+    if (id == no_class) id = all.add(h, item);
+    renamed[worker][number] = id < most ? id : no_class;
+  }
+  if (all.members.size() > bound) return none();
+  host_parts<Host>(queue, workers, [&](int64_t part) {
+    for (int64_t block = part; block < blocks; block += workers) {
+      const int64_t worker = reader[static_cast<size_t>(block)];
+      for (int64_t i = block * block_items; i < end_of(block); ++i) {
+        int32_t& id = id_of(i);
+        id = worker == unread ? no_class : renamed[static_cast<size_t>(worker)][static_cast<size_t>(id)];
+      }
+    }
+  });
+  if (all.members.size() > static_cast<size_t>(most)) all.members.resize(static_cast<size_t>(most));
+  return std::move(all.members);
+}
+
+}  // namespace kkc::spgemm
