@@ -14,8 +14,8 @@
 
 namespace kkc {
 
-/// Whether dealing by these keys writes all over memory: of the cache lines of counters that runs of entries touch, how
-/// many are new.
+/// Whether dealing by these keys, 0..buckets or 1..buckets, writes all over memory: of the cache lines of counters that
+/// runs of entries touch, how many are new.
 template <class O, class Key>
 bool keys_scatter(const Key* keys, int64_t n, int64_t buckets) {
   using U = std::make_unsigned_t<Key>;
@@ -30,14 +30,18 @@ bool keys_scatter(const Key* keys, int64_t n, int64_t buckets) {
     changes += here;
   }
   if (changes <= runs * run / 4) return false;
-  std::vector<int64_t> lines(static_cast<size_t>(run));
+  std::vector<uint64_t> met(static_cast<size_t>(buckets / per_line / 64 + 2), 0);  // a bit a line, of one run
+  const auto line_of = [](Key key) { return static_cast<uint64_t>(key) / static_cast<uint64_t>(per_line); };
   int64_t distinct = 0;
   for (int64_t r = 0; r < runs; ++r) {
     const Key* const from = keys + part_begin(n - run, runs, r);
-    for (int64_t k = 0; k < run; ++k) lines[static_cast<size_t>(k)] = static_cast<int64_t>(from[k]) / per_line;
-    std::sort(lines.begin(), lines.end());
-    distinct += std::unique(lines.begin(), lines.end()) - lines.begin();
-    lines.resize(static_cast<size_t>(run));
+    for (int64_t k = 0; k < run; ++k) {
+      uint64_t& word = met[line_of(from[k]) / 64];
+      const uint64_t bit = uint64_t{1} << line_of(from[k]) % 64;
+      distinct += (word & bit) == 0 ? 1 : 0;
+      word |= bit;
+    }
+    for (int64_t k = 0; k < run; ++k) met[line_of(from[k]) / 64] = 0;
   }
   return distinct > runs * run / 4;
 }
