@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "support/aggregates_case.hpp"
 
@@ -23,8 +24,11 @@ TEMPLATE_TEST_CASE("spgemm: rows of which no two are alike have the bits of few 
           A.rows = static_cast<int64_t>(lengths.size());
           for (const int64_t length : lengths) {
             const int64_t first = random_int(random, 0, cols - length), each = 2 * length + first < cols ? 2 : 1;
+            // Short rows meet few aggregates many times, or all once.
+            constexpr int64_t widths[] = {6, 20, 40, cols};
+            const int64_t width = widths[random() % std::size(widths)], from = random_int(random, 0, cols - width);
             for (int64_t k = 0; k < length; ++k)
-              A.indices.push_back(length < 100 ? random_int(random, 0, cols - 1) : first + k * each);
+              A.indices.push_back(length < 100 ? random_int(random, from, from + width - 1) : first + k * each);
             A.offsets.push_back(A.nnz());
           }
           A.values = random_vector<T>(random, A.indices.size());
