@@ -45,7 +45,7 @@ class AggregateSearch {
     const auto note_unlike = [&](int64_t i, int64_t count) {
       unlike += count;
       const int64_t rows = i + 1 - begin_of_chunk, seen = A.end(i) - A.begin(begin_of_chunk) + unit * rows;
-      const bool compared = rows >= rows_compared || seen >= entries_compared;
+      const bool compared = rows >= tried_ || seen >= entries_compared;
       if (has_batches<E> && compared && 2 * unlike > seen) found.loose = i + 1;
     };
     int32_t block = -1;  // the last one
@@ -125,6 +125,7 @@ class AggregateSearch {
       found.counts.push_back(static_cast<uint32_t>(found.columns.size() - at));
       found.entries += static_cast<int64_t>(found.columns.size() - at);
     }
+    tried_ = found.loose < end ? fewest_tried : most_tried;
     if constexpr (full && has_groups<E>) known.group(kinds + begin_of_chunk, found.loose - begin_of_chunk);
     if constexpr (has_batches<E>) {
       if (found.loose < end) {
@@ -197,11 +198,13 @@ class AggregateSearch {
     return products;
   }
 
-  /// Rows, or their entries, of a chunk after which those that are like none before may be too many.
-  static constexpr int64_t rows_compared = 128, entries_compared = 8192;
+  /// Rows, or their entries, of a chunk after which those that are like none before may be too many. Few rows where they
+  /// were in the thread's chunk before.
+  static constexpr int64_t most_tried = 128, fewest_tried = 16, entries_compared = 8192;
 
   std::vector<uint32_t> places_;  // of columns; no_place between two rows
   typename Known::Wanted row_;
+  int64_t tried_ = most_tried;  // rows of the next chunk
   Blocks blocks_;
   std::unique_ptr<LooseRows<E, I, O, unit>> loose_;
 };

@@ -151,12 +151,14 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
   };
   std::vector<Member> members;
   std::vector<std::vector<int32_t>> renamed(static_cast<size_t>(workers));
+  const auto before = [](const Member& a, const Member& b) { return a.item < b.item; };
   for (size_t worker = 0; worker < found.size(); ++worker) {
     renamed[worker].resize(found[worker].members.size());
+    const auto merged = std::ssize(members);
     for (size_t id = 0; id < found[worker].members.size(); ++id)
       members.push_back({found[worker].members[id], worker, id});
+    std::inplace_merge(members.begin(), members.begin() + merged, members.end(), before);
   }
-  std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) { return a.item < b.item; });
   Classes all;
   for (const auto& [item, worker, number] : members) {
     const uint64_t h = found[worker].hashes[number];
