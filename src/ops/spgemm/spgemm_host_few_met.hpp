@@ -21,21 +21,14 @@ class FewMet {
     return ColumnVectors::suit<I>();
   }
 
-#if defined(__AVX512F__)
   /// Writes each of a row's 1 to `most` aggregates once to `to`, in ascending order, and returns their number. There is
   /// room for `most` and 1.
-  static int64_t collect(const int32_t* aggregates, int64_t count, int32_t* to) {
-    return count <= lanes ? collect<1>(aggregates, count, to) : collect<2>(aggregates, count, to);
-  }
-
+  static int64_t collect(const int32_t* aggregates, int64_t count, int32_t* to);
   /// Places of two bytes, `before` and more, among what collect() found; there is room for `most`.
   static void place(const int32_t* aggregates, int64_t count, const int32_t* found, int64_t m, uint32_t before,
-                    std::byte* places) {
-    for (int64_t k = 0; k < count; k += lanes)
-      m <= at_once ? place<at_once>(aggregates + k, count - k, found, at_once, before, places + 2 * k)
-                   : place<0>(aggregates + k, count - k, found, m, before, places + 2 * k);
-  }
+                    std::byte* places);
 
+#if defined(__AVX512F__)
  private:
   using Vectors = ColumnVectors;
   using V = Vectors::V;
@@ -74,5 +67,18 @@ class FewMet {
   }
 #endif
 };
+
+#if defined(__AVX512F__)
+inline int64_t FewMet::collect(const int32_t* aggregates, int64_t count, int32_t* to) {
+  return count <= lanes ? collect<1>(aggregates, count, to) : collect<2>(aggregates, count, to);
+}
+
+inline void FewMet::place(const int32_t* aggregates, int64_t count, const int32_t* found, int64_t m, uint32_t before,
+                          std::byte* places) {
+  for (int64_t k = 0; k < count; k += lanes)
+    m <= at_once ? place<at_once>(aggregates + k, count - k, found, at_once, before, places + 2 * k)
+                 : place<0>(aggregates + k, count - k, found, m, before, places + 2 * k);
+}
+#endif
 
 }  // namespace kkc::spgemm
