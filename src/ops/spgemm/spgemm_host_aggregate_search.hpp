@@ -198,8 +198,8 @@ class AggregateSearch {
     return products;
   }
 
-  /// Rows, or their entries, of a chunk after which those that are like none before may be too many. Few rows where they
-  /// were in the thread's chunk before.
+  /// Rows, or their entries, of a chunk after which those that are like none before may be too many. Few rows where
+  /// they were in the thread's chunk before.
   static constexpr int64_t most_tried = 128, fewest_tried = 16, entries_compared = 8192;
 
   std::vector<uint32_t> places_;  // of columns; no_place between two rows
