@@ -71,6 +71,8 @@ struct BlockSchedule {
 /// What a row costs beside its entries, in entries; what a phase must hold for more than one thread.
 inline constexpr int64_t row_work = 4, least_phase_work = 3000;
 inline constexpr int64_t most_block_rows = 128, most_block_work = 8192;
+/// Of more threads some have far less of their own than others: not worth the look.
+inline constexpr int most_own_parts = 4;
 /// What waiting for all others at a phase's beginning costs.
 constexpr int64_t phase_work(int threads) { return 400 + 60 * int64_t{threads}; }
 
@@ -369,7 +371,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
     std::fill(row_level.as<I>(), row_level.as<I>() + n, I{0});
     BlockDomains<I, Rows> domains(rows, n, ascending, blocks, work, row_level.as<I>(), block_level);
     std::vector<int64_t> rest = work;
-    if (domains.template find<Dev>(queue, threads, block_work)) {
+    if (threads <= most_own_parts && domains.template find<Dev>(queue, threads, block_work)) {
       own_begins = domains.begins();
       own_work = domains.most_work();
       for (size_t i = 0; i < rest.size(); ++i) rest[i] = block_level[i] == 0 ? 0 : rest[i];
