@@ -33,6 +33,8 @@ class MetColumns {
     }
     /// How many there are so far.
     int64_t size() const { return met_; }
+    /// As they were met.
+    const I* columns() const { return columns_; }
 
    private:
     friend MetColumns;

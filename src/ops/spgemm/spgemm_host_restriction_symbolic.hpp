@@ -14,6 +14,7 @@
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_few_columns.hpp"
+#include "ops/spgemm/spgemm_host_few_met.hpp"
 #include "ops/spgemm/spgemm_host_met_columns.hpp"
 #include "ops/spgemm/spgemm_host_restriction_rows.hpp"
 
@@ -434,10 +435,21 @@ class RestrictionSymbolic {
     for (int64_t k = 0; k < products; ++k) row.meet(static_cast<I>(columns[k] - base));
     const int64_t m = row.size();
     const size_t at = found.columns.size();
-    found.columns.resize(at + static_cast<size_t>(m + at_once));
-    met.end(row, 0, found.columns.data() + at);
-    found.columns.resize(at + static_cast<size_t>(m));
+    found.columns.resize(at + static_cast<size_t>(std::max(m + at_once, FewMet::most)));
+    I* const sorted = found.columns.data() + at;
     length = products > 1 && columns[0] + 1 == columns[1] ? run_of(i) : 1;
+    if constexpr (FewMet::suits<I>())
+      if (length == 1 && m > 0 && m <= FewMet::most) {
+        FewMet::sort(row.columns(), m, sorted);
+        const size_t before = found.marks.size(), count = static_cast<size_t>(products);
+        found.marks.resize(before + count + FewMet::margin);
+        FewMet::place(columns, products, base, sorted, m, found.marks.data() + before);
+        found.marks.resize(before + count);
+        found.columns.resize(at + static_cast<size_t>(m));
+        return;
+      }
+    met.end(row, 0, sorted);
+    found.columns.resize(at + static_cast<size_t>(m));
     const auto place_of = [&met, columns, base](int64_t k) { return met.place_of(static_cast<I>(columns[k] - base)); };
     if (place_bytes(m) == 1)
       append_places<uint8_t>(products, length, place_of, found.marks);
