@@ -5,6 +5,7 @@
 #include "device/gpu_sort.hpp"
 #include "ops/spgemm/spgemm.hpp"
 #include "spgemm_gpu_aggregates_describe.hpp"
+#include "spgemm_gpu_aggregates_long_rows_kernels.hpp"
 #include "spgemm_gpu_symbolic.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -110,18 +111,15 @@ class AggregateSymbolic {
       f(offsets_->template as<int32_t>());
   }
 
-  template <class T, class Source, class Target>
-  void scan(const Source& source, const Target& target, int64_t n, bool inclusive, T* total) {
-    ScanOf<T, Source, Target> f{};
+  template <class T, int vector = 16 / static_cast<int>(sizeof(T)), class Source, class Target>
+  void scan(const Source& source, const Target& target, int64_t n, T* total) {
+    gpu::ScanTiles<T, Source, Target, vector> f{};
     f.source = source;
     f.target = target;
-    f.inclusive = inclusive;
     f.carry = total;
     const Buffer scratch = array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<T>(n)));
     gpu::launch_scan(queue_, f, n, 1, scratch.data());
   }
-  template <class T, class Source, class Target>
-  using ScanOf = gpu::ScanTiles<T, Source, Target, 16 / static_cast<int>(sizeof(T))>;
 
   template <int most>
   void classify_few(const AggregateTable& table, const Buffer& bases) {
@@ -191,7 +189,7 @@ class AggregateSymbolic {
     launch_blocks(queue_, aggregate_places, describe, describe.shared_bytes());
     with_offsets([&]<class O>(O* offsets) {
       scan<O>(ClassLengths<O>{found_.class_of.template as<uint16_t>(), counts.as<int32_t>()},
-              gpu::OffsetsTarget<O>{{offsets, 0}}, rows(), false, reinterpret_cast<O*>(&state()->entries));
+              gpu::OffsetsTarget<O>{{offsets, 0}}, rows(), reinterpret_cast<O*>(&state()->entries));
     });
     const auto s = read_back<AggregateState>(queue_, state());
     if (s.failed != 0) {
@@ -222,59 +220,129 @@ class AggregateSymbolic {
     return true;
   }
 
-  /// The products in the order of C's entries: a stable sort by row and column.
+  /// Each row's products in the order of C's entries, those of an entry in A's order.
   void by_entries() {
     const int64_t n = desc_.A.nnz;
     clear(queue_, state_);
-    const int column_bits = bits_of(desc_.cols()), bits = column_bits + bits_of(rows());
-    std::array<Buffer, 2> keys{array<unsigned long long>(n), array<unsigned long long>(n)};
-    std::array<Buffer, 2> order{array<uint32_t>(n), array<uint32_t>(n)};
-    const KeysOfProducts<I> make{A_, B_, n, column_bits, keys[0].template as<unsigned long long>()};
-    gpu::launch(queue_, gpu::blocks_for(n, make.tile), make.threads, 0, make);
-    size_t which = 0;
-    {
-      gpu::prepare_sort<uint64_t, uint32_t>(queue_);
-      const Buffer scratch = array<char>(static_cast<int64_t>(gpu::sort_scratch_bytes<uint64_t, uint32_t>(n)));
-      which = static_cast<size_t>(gpu::sort_pairs<uint64_t, uint32_t>(
-          queue_, {keys[0].template as<uint64_t>(), keys[1].template as<uint64_t>()},
-          {order[0].template as<uint32_t>(), order[1].template as<uint32_t>()}, n, 0, bits, scratch.data(),
-          gpu::PayloadIs::places));
+    found_.order = array<uint32_t>(n);
+    const Buffer met = array<uint32_t>(n), counts = array<int32_t>(rows());
+    Buffer entry_of_diagonal;
+    if (wants_diagonal_) {
+      found_.diagonal = array<int32_t>(rows());
+      entry_of_diagonal = array<int32_t>(rows());
+      clear(queue_, found_.diagonal);
+      clear(queue_, entry_of_diagonal);
     }
-    const auto* const sorted = keys[which].template as<unsigned long long>();
-    auto* const counted = keys[1 - which].template as<int32_t>();
-    order[1 - which] = Buffer();
-    scan<int32_t>(FirstOfKeys{sorted}, gpu::RunTarget<int32_t>{counted, 0}, n, true,
-                  reinterpret_cast<int32_t*>(&state()->entries));
+    order_rows({found_.order.template as<uint32_t>(), met.as<uint32_t>(), counts.as<int32_t>(),
+                found_.diagonal.template as<int32_t>(), entry_of_diagonal.as<int32_t>(), state()});
+    with_offsets([&]<class O>(O* offsets) {
+      scan<O>(gpu::RunSource<int32_t, O>{counts.as<int32_t>(), 0}, gpu::OffsetsTarget<O>{{offsets, 0}}, rows(),
+              reinterpret_cast<O*>(&state()->entries));
+    });
     const auto nnz = static_cast<int64_t>(read_back<AggregateState>(queue_, state()).entries);
-    void* const offsets = offsets_->data();
+    const Offsets offsets{offsets_->data(), wide_, 0};
     I* const columns = finish(nnz);
-    found_.order = std::move(order[which]);
     found_.starts = array<int32_t>(nnz + 1);
-    Buffer diagonal_of_c;
+    auto* const starts = found_.starts.template as<int32_t>();
+    // Element by element, so that the lanes' entries of C are neighbours.
+    scan<int32_t, 1>(FirstProducts{met.as<uint32_t>()}, PlaceFirstProducts<I>{met.as<uint32_t>(), columns, starts}, n,
+                     static_cast<int32_t*>(nullptr));
     if (wants_diagonal_) {
       found_.row_of = array<uint32_t>(nnz);
-      found_.diagonal = array<int32_t>(rows());
-      diagonal_of_c = array<int32_t>(rows());
-      clear(queue_, found_.diagonal);
-      clear(queue_, diagonal_of_c);
+      auto* const row_of = found_.row_of.template as<uint32_t>();
+      launch_blocks(queue_, (nnz + RowsOfEntries::tile - 1) / RowsOfEntries::tile,
+                    RowsOfEntries{offsets, rows(), nnz, row_of}, 0);
+      launch_over(queue_, rows(),
+                  MarkDiagonalEntries{offsets, entry_of_diagonal.as<int32_t>(), rows(), row_of, state()});
     }
-    launch_over(queue_, n,
-                EntriesOfKeys<I>{sorted, found_.order.template as<uint32_t>(), counted, A_.columns, A_.offsets.base, n,
-                                 rows(), column_bits, offsets, wide_, columns, found_.starts.template as<int32_t>(),
-                                 found_.row_of.template as<uint32_t>(), found_.diagonal.template as<int32_t>(),
-                                 diagonal_of_c.as<int32_t>(), state()});
-    if (wants_diagonal_)
-      launch_over(
-          queue_, rows(),
-          MarkDiagonalEntries{diagonal_of_c.as<int32_t>(), rows(), found_.row_of.template as<uint32_t>(), state()});
-    found_.many = array<int32_t>(n / most_of_thread + 1);
-    launch_over(
-        queue_, nnz,
-        ListManyProducts{found_.starts.template as<int32_t>(), nnz, found_.many.template as<int32_t>(), state()});
+    const bool may_be_many = found_.longest > most_of_thread;
+    if (may_be_many) {
+      using F = ListManyProducts;
+      found_.many = array<int32_t>(n / most_of_thread + 1);
+      launch_over(queue_, (nnz + F::items - 1) / F::items, F{starts, nnz, found_.many.template as<int32_t>(), state()});
+    }
+    if (!wants_diagonal_ && !may_be_many) return;
     const auto s = read_back<AggregateState>(queue_, state());
     found_.many_count = s.many;
     found_.missing = s.missing != 0;
     found_.repeated = s.repeated != 0;
+  }
+
+  void order_rows(const RowsByColumn& to) {
+    LongerRows longer{};
+    const int64_t most = longer.lay_out(desc_.A.nnz);
+    const Buffer list = array<int32_t>(std::max<int64_t>(1, most));
+    longer.list = list.as<int32_t>();
+    const int column_bits = bits_of(desc_.cols());
+    const auto with_key = [&](int bits, const auto& f) {
+      if (bits <= 32)
+        f.template operator()<uint32_t>();
+      else
+        f.template operator()<uint64_t>();
+    };
+    with_key(column_bits + OrderShortRows<I, uint32_t>::place_bits + OrderShortRows<I, uint32_t>::row_bits,
+             [&]<class Key>() {
+               launch_over(queue_, rows(), OrderShortRows<I, Key>{A_, B_, rows(), column_bits, to, longer});
+             });
+    if (found_.longest <= longest_short_row) return;
+    const auto s = read_back<AggregateState>(queue_, state());
+    const auto take = [&](int bin, int capacity, const auto& f) {
+      if (s.longer[bin] > 0)
+        with_key(column_bits + bits_of(capacity),
+                 [&]<class Key>() { f.template operator()<Key>(longer.list + longer.first[bin], s.longer[bin]); });
+    };
+    const auto by_warps = [&]<int bin>() {
+      constexpr int per_lane = longest_short_row / 32 << (bin + 1);
+      take(bin, 32 * per_lane, [&]<class Key>(const int32_t* rows, int32_t count) {
+        launch_over(queue_, count * int64_t{32}, OrderLongerRows<I, Key, per_lane>{A_, B_, rows, count, to});
+      });
+    };
+    const auto by_blocks = [&]<int bin>() {
+      constexpr int warps = longest_short_row << (bin + 1) >> 10;
+      take(bin, 1024 * warps, [&]<class Key>(const int32_t* rows, int32_t count) {
+        using F = OrderRowsInBlocks<I, Key, warps>;
+        launch_blocks(queue_, count, F{A_, B_, rows, to}, F::shared_bytes);
+      });
+    };
+    // Those that take longest come first.
+    by_blocks.template operator()<6>();
+    by_blocks.template operator()<5>();
+    by_blocks.template operator()<4>();
+    by_blocks.template operator()<3>();
+    by_warps.template operator()<2>();
+    by_warps.template operator()<1>();
+    by_warps.template operator()<0>();
+    constexpr int last = longer_row_bins - 1;
+    if (s.longer[last] > 0)
+      order_longest(to, longer.list + longer.first[last], s.longer[last], s.of_longest, column_bits);
+  }
+
+  /// Rows that no block takes.
+  void order_longest(const RowsByColumn& to, const int32_t* list, int32_t count, int32_t n, int column_bits) {
+    const Buffer lengths = array<int32_t>(count), bounds = array<int32_t>(count + 1);
+    launch_over(queue_, count, LengthsOfRows<I>{A_, list, count, lengths.as<int32_t>(), to.counts});
+    {
+      const Buffer scratch = array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(count)));
+      gpu::exclusive_scan(queue_, lengths.as<int32_t>(), bounds.as<int32_t>(), count, scratch.data());
+    }
+    const LongestRows rows{list, count, bounds.as<int32_t>(), n};
+    const std::array<Buffer, 2> keys{array<uint64_t>(n), array<uint64_t>(n)};
+    const std::array<Buffer, 2> places{array<uint32_t>(n), array<uint32_t>(n)};
+    launch_over(queue_, n, KeysOfLongestRows<I>{A_, B_, rows, column_bits, keys[0].as<uint64_t>()});
+    gpu::prepare_sort<uint64_t, uint32_t>(queue_);
+    const Buffer scratch = array<char>(static_cast<int64_t>(gpu::sort_scratch_bytes<uint64_t, uint32_t>(n)));
+    const auto which = static_cast<size_t>(gpu::sort_pairs<uint64_t, uint32_t>(
+        queue_, {keys[0].as<uint64_t>(), keys[1].as<uint64_t>()}, {places[0].as<uint32_t>(), places[1].as<uint32_t>()},
+        n, 0, column_bits + bits_of(count), scratch.data(), gpu::PayloadIs::places));
+    const auto* const sorted = keys[which].as<uint64_t>();
+    const Buffer diagonal_at = array<int32_t>(count);
+    clear(queue_, diagonal_at);
+    launch_over(queue_, n,
+                OrderLongestRows<I>{A_, rows, column_bits, sorted, places[which].as<uint32_t>(), to,
+                                    diagonal_at.as<int32_t>()});
+    if (to.diagonal != nullptr)
+      launch_over(queue_, n,
+                  DiagonalOfLongestRows{rows, column_bits, sorted, diagonal_at.as<int32_t>(), to.entry_of_diagonal});
   }
 
   Queue& queue_;

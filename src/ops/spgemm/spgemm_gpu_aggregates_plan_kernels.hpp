@@ -8,13 +8,17 @@
 
 namespace kkc::spgemm::gpu_parts {
 
+inline constexpr int longer_row_bins = 8;
+
 /// Zero at first.
 struct AggregateState {
   unsigned long long entries;  // of C; written as an offset of C, whatever its width
   int32_t classes, failed;
-  int32_t longest;            // row of C
-  int32_t missing, repeated;  // rows without and with several diagonal entries
-  int32_t many;               // entries of C of many products
+  int32_t longest;                  // row of C
+  int32_t missing, repeated;        // rows without and with several diagonal entries
+  int32_t many;                     // entries of C of many products
+  int32_t longer[longer_row_bins];  // rows of A, see LongerRows
+  int32_t of_longest;               // entries of the last bin's rows
 };
 
 inline constexpr int aggregate_places_log2 = 12;
@@ -214,139 +218,6 @@ struct ClassLengths {
     const Classes c = *reinterpret_cast<const Classes*>(classes + i);
 #pragma unroll
     for (int k = 0; k < vector; ++k) x[k] = counts[c.of[k] & (aggregate_places - 1)];
-  }
-};
-
-// ---- without classes ----
-
-/// The products' rows and columns of C as keys, in A's order. The rows of a tile are found by searching twice.
-template <class I>
-struct KeysOfProducts {
-  static constexpr int threads = 256, tile = 2048;
-  Pattern<I> A;
-  SingleEntries<I> B;
-  int64_t products;
-  int32_t column_bits;
-  unsigned long long* keys;
-
-  /// The row of product p among low..high.
-  __device__ int64_t row_of(int64_t p, int64_t low, int64_t high) const {
-    while (low < high) {
-      const int64_t middle = (low + high + 1) / 2;
-      if (A.begin(middle) <= p)
-        low = middle;
-      else
-        high = middle - 1;
-    }
-    return low;
-  }
-
-  __device__ void operator()() const {
-    __shared__ int64_t ends[2];
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * tile;
-    if (threadIdx.x < 2) {
-      const int64_t behind = first + tile < products ? first + tile : products;
-      ends[threadIdx.x] = row_of(threadIdx.x == 0 ? first : behind - 1, 0, A.rows - 1);
-    }
-    __syncthreads();
-    for (int64_t p = first + threadIdx.x; p < first + tile && p < products; p += threads) {
-      const int64_t row = row_of(p, ends[0], ends[1]);
-      keys[p] = static_cast<unsigned long long>(row) << column_bits |
-                static_cast<unsigned long long>(B.column(static_cast<int64_t>(A.column(p))));
-    }
-  }
-};
-
-/// One where a sorted key differs from the one before, for a scan.
-struct FirstOfKeys {
-  const unsigned long long* keys;
-
-  template <int vector>
-  __device__ void load(int64_t, int64_t i, int32_t (&x)[vector]) const {
-#pragma unroll
-    for (int k = 0; k < vector; ++k) x[k] = i + k == 0 || keys[i + k] != keys[i + k - 1] ? 1 : 0;
-  }
-};
-
-/// C's pattern and the products of its entries, from the sorted keys and the entries counted up to each.
-template <class I>
-struct EntriesOfKeys {
-  static constexpr int threads = 256;
-  const unsigned long long* keys;
-  const uint32_t* order;
-  const int32_t* counted;
-  const I* columns_of_a;
-  int32_t base_of_a;
-  int64_t products, rows;
-  int32_t column_bits;
-  void* offsets;  // of C
-  bool wide;
-  I* columns;
-  int32_t* starts;
-  uint32_t* row_of;                   // null unless diagonals are wanted
-  int32_t *diagonal, *diagonal_of_c;  // of each row, plus one: position in A, entry of C; zero
-  AggregateState* state;
-
-  __device__ void operator()() const {
-    const int64_t p = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (p >= products) return;
-    const unsigned long long key = keys[p], before = p > 0 ? keys[p - 1] : 0;
-    const auto row = static_cast<int64_t>(key >> column_bits);
-    const int32_t entry = counted[p] - 1;
-    if (p == 0 || key != before) {
-      starts[entry] = static_cast<int32_t>(p);
-      columns[entry] = static_cast<I>(key & ((1ull << column_bits) - 1));
-      if (row_of != nullptr) row_of[entry] = static_cast<uint32_t>(row);
-      for (int64_t r = p == 0 ? 0 : static_cast<int64_t>(before >> column_bits) + 1; r <= row; ++r) begin_at(r, entry);
-    }
-    if (p == products - 1) {
-      starts[entry + 1] = static_cast<int32_t>(products);
-      for (int64_t r = row + 1; r <= rows; ++r) begin_at(r, entry + 1);
-    }
-    if (row_of == nullptr) return;
-    const uint32_t position = order[p];
-    if (static_cast<int64_t>(columns_of_a[position]) - base_of_a != row) return;
-    diagonal_of_c[row] = entry + 1;
-    if (atomicCAS(diagonal + row, 0, static_cast<int32_t>(position) + 1) != 0) state->repeated = 1;
-  }
-
-  __device__ void begin_at(int64_t row, int32_t entry) const {
-    if (wide)
-      static_cast<int64_t*>(offsets)[row] = entry;
-    else
-      static_cast<int32_t*>(offsets)[row] = entry;
-  }
-};
-
-/// Marks the entries of C to which A's diagonal adds.
-struct MarkDiagonalEntries {
-  static constexpr int threads = 256;
-  const int32_t* diagonal_of_c;
-  int64_t rows;
-  uint32_t* row_of;
-  AggregateState* state;
-
-  __device__ void operator()() const {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (i >= rows) return;
-    if (diagonal_of_c[i] == 0)
-      state->missing = 1;
-    else
-      row_of[diagonal_of_c[i] - 1] |= diagonal_entry;
-  }
-};
-
-struct ListManyProducts {
-  static constexpr int threads = 256;
-  const int32_t* starts;
-  int64_t entries;
-  int32_t* list;
-  AggregateState* state;
-
-  __device__ void operator()() const {
-    const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (e < entries && starts[e + 1] - starts[e] > most_of_thread)
-      list[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
   }
 };
 

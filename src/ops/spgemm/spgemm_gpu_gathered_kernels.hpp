@@ -4,6 +4,7 @@
 // Comput. 34(4), 2012, section 4.3, with the sort in the plan), and each entry of C gathers its own.
 #pragma once
 
+#include "device/gpu_scan.hpp"
 #include "spgemm_gpu_numeric_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -267,6 +268,17 @@ struct GatherManyRows {
       }
     }
     if (thread == 0) c.finish(each.C.data[lists.places[e]], sum);
+  }
+};
+
+/// One where a sorted key differs from the one before, for a scan.
+struct FirstOfKeys {
+  const unsigned long long* keys;
+
+  template <int vector>
+  __device__ void load(int64_t, int64_t i, int32_t (&x)[vector]) const {
+#pragma unroll
+    for (int k = 0; k < vector; ++k) x[k] = i + k == 0 || keys[i + k] != keys[i + k - 1] ? 1 : 0;
   }
 };
 

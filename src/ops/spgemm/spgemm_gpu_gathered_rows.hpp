@@ -2,7 +2,6 @@
 #pragma once
 
 #include "device/gpu_sort.hpp"
-#include "spgemm_gpu_aggregates_plan_kernels.hpp"
 #include "spgemm_gpu_crowded_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
 
