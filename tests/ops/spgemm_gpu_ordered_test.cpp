@@ -1,5 +1,7 @@
 // spgemm on GPUs where entries of C gather their products in the plan's order: rows that are like no other and classes
 // of rows, with the bits of the other ways.
+#include <array>
+
 #include "support/spgemm_gpu_case.hpp"
 
 using namespace kkc_test;
@@ -110,15 +112,16 @@ TEMPLATE_TEST_CASE("spgemm: classes of rows that gather their products in order"
     INFO("seed " << seed());
     // Aggregates of `size` rows, all in one column of P, and rows of B whose columns meet.
     constexpr int64_t aggregates = 4 * 4096;
-    for (const auto& [size, entries] : std::vector<std::pair<int64_t, int64_t>>{{9, 3}, {27, 8}, {30, 1}}) {
+    for (const auto& [size, entries, strides] :
+         std::vector<std::array<int64_t, 3>>{{9, 3, 3}, {27, 8, 3}, {30, 1, 3}, {27, 20, 9}}) {
       std::vector<std::vector<int64_t>> of_p, of_b;
       for (int64_t i = 0; i < aggregates * size; ++i) {
         of_p.push_back({i / size});
         of_b.emplace_back();
         for (int64_t t = 0; t < entries - (i % size == 4 ? 1 : 0); ++t)
-          of_b.back().push_back(i / size + t * (i % 3 + 1));
+          of_b.back().push_back(i / size + t * (i % strides + 1));
       }
-      const auto P = from_rows<T>(aggregates, of_p), B = from_rows<T>(aggregates + 3 * entries, of_b);
+      const auto P = from_rows<T>(aggregates, of_p), B = from_rows<T>(aggregates + strides * entries, of_b);
       SpgemmCase<T> c;
       c.implementation = "gpu_hash";
       c.beta = T(-1);

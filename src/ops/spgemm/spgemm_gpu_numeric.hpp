@@ -20,6 +20,7 @@ class Numeric {
  public:
   Numeric(Queue& queue, Found found, int64_t nnz_a) : found_(std::move(found)), room_(shared_room(queue)) {
     mean_ = lanes_log2_for(found_.products, nnz_a, 3);
+    threads_at_once_ = int64_t{2048} * queue.concurrency();
     each_kernel({}, {}, {},
                 [&]<class F>(const F&, int64_t, int, size_t shared_bytes) { gpu::prepare<F>(queue, shared_bytes); });
   }
@@ -141,10 +142,12 @@ class Numeric {
     const int64_t rows = found_.output.rows;
     const int lanes = ordered_lanes(found_.output.nnz / rows);
     const auto part = [&](const int32_t* list, int64_t count, int lanes_log2) {
-      if (lanes_log2 < 4 && found_.products >= 3 * found_.output.nnz)
-        ordered<3>(A, B, C, lists, list, count, lanes_log2, go);
+      // Few rows leave lanes free, and those of one row then wait less for each other.
+      const int log2 = count << 5 <= threads_at_once_ ? 5 : lanes_log2;
+      if (found_.products >= least_summed * found_.output.nnz)
+        ordered<3>(A, B, C, lists, list, count, log2, go);
       else
-        ordered<1>(A, B, C, lists, list, count, lanes_log2, go);
+        ordered<1>(A, B, C, lists, list, count, log2, go);
     };
     if (found_.classes > 0 || found_.longest <= 16 << lanes) return part(nullptr, rows, lanes);
     for (int b = survey_bins - 1; b > 0; --b)
@@ -211,8 +214,9 @@ class Numeric {
   int64_t count_of(int bin) const { return found_.bins[static_cast<size_t>(bin)].count; }
 
   Found found_;
-  size_t room_;  // of shared memory
-  int mean_;     // log2 of lanes for B's rows
+  size_t room_;              // of shared memory
+  int mean_;                 // log2 of lanes for B's rows
+  int64_t threads_at_once_;  // on the device, about
 };
 
 }  // namespace kkc::spgemm::gpu_parts

@@ -11,6 +11,7 @@ namespace kkc::spgemm::gpu_parts {
 
 inline constexpr int64_t most_ordered_entries = 256;    // of a row of A: their factors lie in shared memory
 inline constexpr int64_t most_ordered_products = 2048;  // of a row: they are put in order there
+inline constexpr int64_t least_summed = 3;              // products an entry of C, for several at once
 inline constexpr int word_bits = 16;                    // entry of A's row and place in B's
 
 /// The products of a row or of a class of rows.

@@ -18,15 +18,17 @@ bool names_short_rows(const Problem<Left, I>& p, int64_t products) {
          static_cast<double>(products) <= most_ordered_mean * static_cast<double>(p.nnz_a);
 }
 
-/// The same for classes of rows: in the place of ThreadRows, unless rows of A are as short, and it reads what
-/// neighbouring rows have in common.
+/// The same for classes of rows, where gathering is faster than what reads together what neighbouring rows have in
+/// common: rows of A are far longer than B's, or have nothing in common.
 template <class Left, class I>
 bool orders_classes(const Problem<Left, I>& p, const Found& found) {
   const auto products = static_cast<double>(found.products), mean_b = products / static_cast<double>(p.nnz_a);
-  return names_short_rows(p, found.products) && found.longest <= thread_rows_longest &&
-         p.longest_a * p.longest_b <= most_ordered_products &&
-         products >= least_compression * static_cast<double>(found.output.nnz) &&
-         static_cast<double>(p.nnz_a) > 2 * mean_b * static_cast<double>(p.rows);
+  if (!names_short_rows(p, found.products) || p.longest_a * p.longest_b > most_ordered_products ||
+      products < least_compression * static_cast<double>(found.output.nnz))
+    return false;
+  return (found.longest <= thread_rows_longest &&
+          static_cast<double>(p.nnz_a) > 2 * mean_b * static_cast<double>(p.rows)) ||
+         (p.nnz_a <= p.B.B.rows && found.products >= least_summed * found.output.nnz);
 }
 
 /// Turns the slots of `f.count` classes into words; their rows of C have `ends` entries together.
