@@ -11,8 +11,7 @@ bool ascends(Queue& queue, const Problem<Left, I>& problem, const Pattern<I>& ma
   if (mask.rows == 0) return true;
   Buffer broken = problem.template array<int32_t>(2);
   clear(queue, broken);
-  const int lanes = lanes_log2_for(nnz, mask.rows);
-  launch_over(queue, mask.rows << lanes, CheckAscending<I>{mask, lanes, broken.as<int32_t>()});
+  check_ascending(queue, mask, nnz, broken.as<int32_t>());
   return read_back<int32_t>(queue, broken.data()) == 0;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "spgemm_gpu_block.hpp"
+#include "spgemm_gpu_launch.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
@@ -28,24 +29,40 @@ struct BinLimits {
 
 __device__ inline int32_t saturated(int64_t n) { return static_cast<int32_t>(n < 0x7fffffff ? n : 0x7fffffff); }
 
-/// Whether every row ascends strictly: sorted, without duplicates. Sets *broken.
+/// Whether every row ascends strictly: sorted, without duplicates. Adds to *broken how many entries do not lie above
+/// the one before, less those that begin a row, so that rows of any length are looked at by as many threads.
 template <class I>
 struct CheckAscending {
-  static constexpr int threads = 256;
+  static constexpr int threads = 256, batch = 4;
   Pattern<I> A;
-  int32_t lanes_log2;
+  int64_t entries;
   int32_t* broken;
 
+  __device__ bool falls(int64_t p) const { return A.columns[p - 1] >= A.columns[p]; }
+
   __device__ void operator()() const {
-    const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    const int64_t row = thread >> lanes_log2;
-    const int lanes = 1 << lanes_log2, lane = static_cast<int>(thread) & (lanes - 1);
-    if (row >= A.rows) return;
-    const int64_t end = A.end(row);
-    for (int64_t p = A.begin(row) + lane + 1; p < end; p += lanes)
-      if (A.columns[p - 1] >= A.columns[p]) *broken = 1;
+    const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x,
+                  step = static_cast<int64_t>(gridDim.x) * threads;
+    int32_t found = 0;
+    for (int64_t p = thread + 1; p < entries; p += step * batch) {
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (p + u * step < entries && falls(p + u * step)) ++found;
+    }
+    for (int64_t row = thread; row < A.rows; row += step)
+      if (const int64_t begin = A.begin(row); begin > 0 && begin < A.end(row) && falls(begin)) --found;
+    found = gpu::subgroup_sum(found, 32);
+    if ((threadIdx.x & 31u) == 0 && found != 0) atomicAdd(broken, found);
   }
 };
+
+template <class I>
+void check_ascending(Queue& queue, const Pattern<I>& A, int64_t entries, int32_t* broken) {
+  using F = CheckAscending<I>;
+  const int64_t items = std::max(A.rows, entries / F::batch);
+  gpu::launch(queue, std::min(gpu::blocks_for(items, F::threads), static_cast<unsigned>(8 * queue.concurrency())),
+              F::threads, 0, F{A, entries, broken});
+}
 
 /// Rows that many blocks share.
 struct SharedRows {

@@ -260,8 +260,8 @@ class Symbolic {
   /// B's order, and the products of each row.
   Buffer look_at_rows() {
     clear(queue_, state_);
-    const int lanes_b = lanes_log2_for(p_.nnz_b, p_.B.B.rows), lanes_a = lanes_log2_for(p_.nnz_a, p_.rows);
-    launch_over(queue_, p_.B.B.rows << lanes_b, CheckAscending<I>{p_.B.B, lanes_b, &state()->broken});
+    const int lanes_a = lanes_log2_for(p_.nnz_a, p_.rows);
+    check_ascending(queue_, p_.B.B, p_.nnz_b, &state()->broken);
     Buffer bounds = p_.template array<int32_t>(p_.rows), exact = p_.template array<int64_t>(p_.rows);
     BoundRows<Left, PlainRight<I>> bound{p_.A, p_.B, p_.rows, lanes_a, bounds.as<int32_t>(), exact.as<int64_t>(), {}};
     Buffer shared;

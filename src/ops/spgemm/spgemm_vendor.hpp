@@ -44,9 +44,7 @@ template <class I>
 bool ascends(const Desc& desc, Queue& queue, const CsrRef& A) {
   if (A.rows == 0) return true;
   const Buffer broken = cleared(desc, queue, sizeof(int32_t));
-  constexpr int lanes_log2 = 3;
-  launch_over(queue, A.rows << lanes_log2,
-              gpu_parts::CheckAscending<I>{gpu_parts::pattern_of<I>(A), lanes_log2, broken.as<int32_t>()});
+  gpu_parts::check_ascending(queue, gpu_parts::pattern_of<I>(A), A.nnz, broken.as<int32_t>());
   return read_back<int32_t>(queue, broken.data()) == 0;
 }
 
