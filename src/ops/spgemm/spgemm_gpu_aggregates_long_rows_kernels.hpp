@@ -42,7 +42,6 @@ struct OrderRowsInBlocks {
       __syncthreads();
     }
     uint32_t firsts = 0;
-#pragma unroll 4
     for (int k = 0; k < items; ++k) {
       const int32_t at = k * threads + thread;
       if (at >= length) break;

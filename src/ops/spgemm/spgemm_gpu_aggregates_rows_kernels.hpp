@@ -243,7 +243,7 @@ struct OrderLongerRows {
   RowsByColumn to;
 
   __device__ void operator()() const {
-    __shared__ alignas(16) Key shared[warps][capacity];
+    alignas(16) __shared__ Key shared[warps][capacity];
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
     const int64_t item = static_cast<int64_t>(blockIdx.x) * warps + warp;
     if (item >= count) return;
