@@ -268,6 +268,8 @@ class AggregateSymbolic {
     found_.repeated = s.repeated != 0;
   }
 
+  static constexpr size_t least_free = 1024;  // of shared memory, for what a kernel declares itself
+
   void order_rows(const RowsByColumn& to) {
     LongerRows longer{};
     const int64_t most = longer.lay_out(desc_.A.nnz);
@@ -301,7 +303,10 @@ class AggregateSymbolic {
       constexpr int warps = longest_short_row << (bin + 1) >> 10;
       take(bin, 1024 * warps, [&]<class Key>(const int32_t* rows, int32_t count) {
         using F = OrderRowsInBlocks<I, Key, warps>;
-        launch_blocks(queue_, count, F{A_, B_, rows, to}, F::shared_bytes);
+        if (F::shared_bytes + least_free <= shared_room(queue_))
+          launch_blocks(queue_, count, F{A_, B_, rows, to}, F::shared_bytes);
+        else
+          order_longest(to, rows, count, column_bits);
       });
     };
     // Those that take longest come first.
@@ -313,18 +318,18 @@ class AggregateSymbolic {
     by_warps.template operator()<1>();
     by_warps.template operator()<0>();
     constexpr int last = longer_row_bins - 1;
-    if (s.longer[last] > 0)
-      order_longest(to, longer.list + longer.first[last], s.longer[last], s.of_longest, column_bits);
+    if (s.longer[last] > 0) order_longest(to, longer.list + longer.first[last], s.longer[last], column_bits);
   }
 
   /// Rows that no block takes.
-  void order_longest(const RowsByColumn& to, const int32_t* list, int32_t count, int32_t n, int column_bits) {
+  void order_longest(const RowsByColumn& to, const int32_t* list, int32_t count, int column_bits) {
     const Buffer lengths = array<int32_t>(count), bounds = array<int32_t>(count + 1);
     launch_over(queue_, count, LengthsOfRows<I>{A_, list, count, lengths.as<int32_t>(), to.counts});
     {
       const Buffer scratch = array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(count)));
       gpu::exclusive_scan(queue_, lengths.as<int32_t>(), bounds.as<int32_t>(), count, scratch.data());
     }
+    const auto n = read_back<int32_t>(queue_, bounds.as<int32_t>() + count);
     const LongestRows rows{list, count, bounds.as<int32_t>(), n};
     const std::array<Buffer, 2> keys{array<uint64_t>(n), array<uint64_t>(n)};
     const std::array<Buffer, 2> places{array<uint32_t>(n), array<uint32_t>(n)};

@@ -18,7 +18,6 @@ struct AggregateState {
   int32_t missing, repeated;        // rows without and with several diagonal entries
   int32_t many;                     // entries of C of many products
   int32_t longer[longer_row_bins];  // rows of A, see LongerRows
-  int32_t of_longest;               // entries of the last bin's rows
 };
 
 inline constexpr int aggregate_places_log2 = 12;

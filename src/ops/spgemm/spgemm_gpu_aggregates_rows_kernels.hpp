@@ -44,7 +44,6 @@ struct LongerRows {
     int bin = 0;
     while (bin + 1 < longer_row_bins && length > longest_short_row << (bin + 1)) ++bin;
     list[first[bin] + atomicAdd(state->longer + bin, 1)] = row;
-    if (bin + 1 == longer_row_bins) atomicAdd(&state->of_longest, length);
   }
 };
 
