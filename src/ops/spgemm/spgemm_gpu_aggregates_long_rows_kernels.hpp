@@ -3,6 +3,7 @@
 // rows, which no block takes, a radix sort.
 #pragma once
 
+#include "device/gpu_rows.hpp"
 #include "spgemm_gpu_aggregates_rows_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -114,15 +115,7 @@ struct LongestRows {
 
   /// The row in whose entries e lies.
   __device__ int32_t row_of(int32_t e) const {
-    int32_t low = 0, high = count - 1;
-    while (low < high) {
-      const int32_t middle = (low + high + 1) / 2;
-      if (bounds[middle] <= e)
-        low = middle;
-      else
-        high = middle - 1;
-    }
-    return low;
+    return static_cast<int32_t>(gpu::row_of_entry(bounds, 0, 0, count - 1, e));
   }
 };
 
@@ -194,7 +187,7 @@ struct OrderLongestRows {
     add_of_row(first, l, rows, to.counts);
   }
 
-  /// Adds the warp's lanes that `counts` to their rows' sums. All lanes take part.
+  /// Adds the warp's lanes that are `counted` to their rows' sums. All lanes take part.
   __device__ static void add_of_row(bool counted, int32_t l, const LongestRows& rows, int32_t* sums) {
     const int32_t leader = gpu::shuffle_from(l, 0, 32);
     const uint32_t with_first = gpu::ballot32(counted && l == leader);

@@ -2,6 +2,7 @@
 // spgemm_gpu_aggregates_kernels.hpp read. Knows no element type.
 #pragma once
 
+#include "device/gpu_rows.hpp"
 #include "device/gpu_sort.hpp"
 #include "ops/spgemm/spgemm.hpp"
 #include "spgemm_gpu_aggregates_describe.hpp"
@@ -250,8 +251,7 @@ class AggregateSymbolic {
     if (wants_diagonal_) {
       found_.row_of = array<uint32_t>(nnz);
       auto* const row_of = found_.row_of.template as<uint32_t>();
-      launch_blocks(queue_, (nnz + RowsOfEntries::tile - 1) / RowsOfEntries::tile,
-                    RowsOfEntries{offsets, rows(), nnz, row_of}, 0);
+      with_offsets([&](const auto* of_c) { gpu::expand_rows(queue_, of_c, 0, rows(), nnz, row_of); });
       launch_over(queue_, rows(),
                   MarkDiagonalEntries{offsets, entry_of_diagonal.as<int32_t>(), rows(), row_of, state()});
     }

@@ -309,69 +309,6 @@ struct PlaceFirstProducts {
   }
 };
 
-/// The row of each entry of C. A block a tile of entries, where rows note their begins and hand their numbers on.
-struct RowsOfEntries {
-  static constexpr int threads = 256, items = 8, tile = threads * items;
-  Offsets offsets;  // of C
-  int64_t rows, entries;
-  uint32_t* row_of;
-
-  struct alignas(16) Items {
-    int32_t x[items];
-  };
-
-  __device__ int64_t row_with(int64_t entry) const {
-    int64_t low = 0, high = rows - 1;
-    while (low < high) {
-      const int64_t middle = (low + high + 1) / 2;
-      if (offsets.at(middle) <= entry)
-        low = middle;
-      else
-        high = middle - 1;
-    }
-    return low;
-  }
-
-  __device__ void operator()() const {
-    __shared__ Items begun[threads];  // rows after the tile's first; 0: none begins here
-    __shared__ int64_t ends[2];
-    __shared__ int32_t last_of_warp[threads / 32];
-    const int thread = static_cast<int>(threadIdx.x), lane = thread & 31, warp = thread >> 5;
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * tile;
-    const int64_t behind = first + tile < entries ? first + tile : entries;
-    if (thread < 2) ends[thread] = row_with(thread == 0 ? first : behind - 1);
-    begun[thread] = Items{};
-    __syncthreads();
-    const int64_t row = ends[0];
-    for (int64_t r = row + 1 + thread; r <= ends[1]; r += threads)
-      atomicMax(&begun[0].x[0] + (offsets.at(r) - first), static_cast<int32_t>(r - row));  // empty rows lose
-    __syncthreads();
-    Items mine = begun[thread];
-#pragma unroll
-    for (int k = 1; k < items; ++k) mine.x[k] = max(mine.x[k], mine.x[k - 1]);
-    int32_t up_to = mine.x[items - 1];
-    for (int by = 1; by < 32; by <<= 1) {
-      const int32_t below = gpu::shuffle_up(up_to, by, 32);
-      if (lane >= by) up_to = max(up_to, below);
-    }
-    if (lane == 31) last_of_warp[warp] = up_to;
-    __syncthreads();
-    int32_t before = gpu::shuffle_up(up_to, 1, 32);
-    if (lane == 0) before = 0;
-    for (int w = 0; w < warp; ++w) before = max(before, last_of_warp[w]);
-#pragma unroll
-    for (int k = 0; k < items; ++k) mine.x[k] = static_cast<int32_t>(row) + max(mine.x[k], before);
-    const int64_t at = first + thread * items;
-    if (at + items <= behind) {
-      *reinterpret_cast<Items*>(row_of + at) = mine;
-    } else {
-#pragma unroll
-      for (int k = 0; k < items; ++k)
-        if (at + k < behind) row_of[at + k] = static_cast<uint32_t>(mine.x[k]);
-    }
-  }
-};
-
 /// Marks the entries of C to which A's diagonal adds.
 struct MarkDiagonalEntries {
   static constexpr int threads = 256;

@@ -4,6 +4,7 @@
 // Comput. 34(4), 2012, section 4.3, with the sort in the plan), and each entry of C gathers its own.
 #pragma once
 
+#include "device/gpu_rows.hpp"
 #include "device/gpu_scan.hpp"
 #include "spgemm_gpu_numeric_kernels.hpp"
 
@@ -52,15 +53,7 @@ struct ListedRows {
   int32_t count;
 
   __device__ int32_t row_of(int64_t e) const {
-    int32_t low = 0, high = count - 1;
-    while (low < high) {
-      const int32_t middle = (low + high + 1) / 2;
-      if (begins[middle] <= e)
-        low = middle;
-      else
-        high = middle - 1;
-    }
-    return low;
+    return static_cast<int32_t>(gpu::row_of_entry(begins, 0, 0, count - 1, e));
   }
 };
 
