@@ -97,7 +97,7 @@ class AggregateSymbolic {
   I* finish(int64_t nnz) {
     OutputPattern& C = found_.output;
     C.nnz = nnz;
-    C.offsets = std::move(offsets_);
+    C.offsets = offsets_;
     C.indices = std::make_shared<const Buffer>(desc_.memory, Space::device,
                                                static_cast<size_t>(nnz) * ordinal_size(desc_.pair));
     return C.indices->template as<I>();
