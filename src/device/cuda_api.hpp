@@ -162,24 +162,57 @@ inline status_t largest_shared(int& bytes, int id) {
 inline status_t resident_blocks(int& blocks, const void* kernel, int threads, size_t shared_bytes) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes);
 }
+/// For run_functor's kernels alone: the device starts it while the one before it ends, see follow.
 inline status_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                               stream_t stream) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+  cudaLaunchAttribute overlaps{};
+  overlaps.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlaps.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &overlaps;
+  config.numAttrs = 1;
+  return cudaLaunchKernelExC(&config, kernel, arguments);
 }
 inline status_t launch_cooperative_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                           size_t shared_bytes, stream_t stream) {
   return cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
+/// Functors that need nothing of what was enqueued since the host last waited for the stream, and so run beside it.
+template <class F>
+inline constexpr bool runs_beside = requires {
+  F::runs_beside;
+};
+
 #ifdef __CUDACC__
+/// The functor once the kernel before it in the stream has ended and all that it wrote is seen; or at once where it may
+/// run beside, letting the next kernel start likewise, and the kernel then ends behind the one before it. As all
+/// kernels wait once, each begins or at least ends behind all that came before.
+template <class F>
+__device__ inline void follow(const F& f) {
+  if constexpr (runs_beside<F>) {
+    // Not in every kernel: told by each of many small blocks it takes longer than it saves.
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    f();
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+  } else {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    f();
+  }
+}
+
 /// Every raw kernel: the functor is the kernel's only argument and is read from constant memory, not copied.
 template <class F, int threads, int blocks_per_sm>
 __global__ __launch_bounds__(threads, blocks_per_sm) void run_functor(const __grid_constant__ F f) {
-  f();
+  follow(f);
 }
 template <class F, int threads>
 __global__ __launch_bounds__(threads) void run_functor(const __grid_constant__ F f) {
-  f();
+  follow(f);
 }
 #endif
 

@@ -227,9 +227,8 @@ int run_capture() {
     const Outcome& outcome = outcomes[k];
     if (outcome.status == 77) continue;
     ++taken;
-    check(outcome.status == 0,
-          join({commands[k].begin() + 1, commands[k].end()}) + ": " + outcome.output + " (status " +
-              std::to_string(outcome.status) + ")");
+    check(outcome.status == 0, join({commands[k].begin() + 1, commands[k].end()}) + ": " + outcome.output +
+                                   " (status " + std::to_string(outcome.status) + ")");
   }
   check(taken > 20, "only " + std::to_string(taken) + " first executes were captured");
   std::printf("%d first executes captured and replayed\n", taken);
