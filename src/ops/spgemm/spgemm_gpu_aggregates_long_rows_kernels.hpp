@@ -11,6 +11,7 @@ namespace kkc::spgemm::gpu_parts {
 /// A block a row of at most 1024 entries a warp.
 template <class I, class Key, int warps>
 struct OrderRowsInBlocks {
+  static constexpr bool runs_beside = true;
   static constexpr int threads = 32 * warps, items = 32;
   static constexpr int32_t capacity = threads * items, run = 32 * items;
   Pattern<I> A;

@@ -3,10 +3,8 @@
 #pragma once
 
 #include "device/gpu_rows.hpp"
-#include "device/gpu_sort.hpp"
 #include "ops/spgemm/spgemm.hpp"
 #include "spgemm_gpu_aggregates_describe.hpp"
-#include "spgemm_gpu_aggregates_long_rows_kernels.hpp"
 #include "spgemm_gpu_symbolic.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -234,7 +232,8 @@ class AggregateSymbolic {
       clear(queue_, found_.diagonal);
       clear(queue_, entry_of_diagonal);
     }
-    order_rows({found_.order.template as<uint32_t>(), met.as<uint32_t>(), counts.as<int32_t>(),
+    order_rows(queue_, desc_.memory, RowsToOrder<I>{A_, B_, rows(), n, found_.longest, desc_.cols()},
+               {found_.order.template as<uint32_t>(), met.as<uint32_t>(), counts.as<int32_t>(),
                 found_.diagonal.template as<int32_t>(), entry_of_diagonal.as<int32_t>(), state()});
     with_offsets([&]<class O>(O* offsets) {
       scan<O>(gpu::RunSource<int32_t, O>{counts.as<int32_t>(), 0}, gpu::OffsetsTarget<O>{{offsets, 0}}, rows(),
@@ -266,88 +265,6 @@ class AggregateSymbolic {
     found_.many_count = s.many;
     found_.missing = s.missing != 0;
     found_.repeated = s.repeated != 0;
-  }
-
-  static constexpr size_t least_free = 1024;  // of shared memory, for what a kernel declares itself
-
-  void order_rows(const RowsByColumn& to) {
-    LongerRows longer{};
-    const int64_t most = longer.lay_out(desc_.A.nnz);
-    const Buffer list = array<int32_t>(std::max<int64_t>(1, most));
-    longer.list = list.as<int32_t>();
-    const int column_bits = bits_of(desc_.cols());
-    const auto with_key = [&](int bits, const auto& f) {
-      if (bits <= 32)
-        f.template operator()<uint32_t>();
-      else
-        f.template operator()<uint64_t>();
-    };
-    with_key(column_bits + OrderShortRows<I, uint32_t>::place_bits + OrderShortRows<I, uint32_t>::row_bits,
-             [&]<class Key>() {
-               launch_over(queue_, rows(), OrderShortRows<I, Key>{A_, B_, rows(), column_bits, to, longer});
-             });
-    if (found_.longest <= longest_short_row) return;
-    const auto s = read_back<AggregateState>(queue_, state());
-    const auto take = [&](int bin, int capacity, const auto& f) {
-      if (s.longer[bin] > 0)
-        with_key(column_bits + bits_of(capacity),
-                 [&]<class Key>() { f.template operator()<Key>(longer.list + longer.first[bin], s.longer[bin]); });
-    };
-    const auto by_warps = [&]<int bin>() {
-      constexpr int per_lane = longest_short_row / 32 << (bin + 1);
-      take(bin, 32 * per_lane, [&]<class Key>(const int32_t* rows, int32_t count) {
-        launch_over(queue_, count * int64_t{32}, OrderLongerRows<I, Key, per_lane>{A_, B_, rows, count, to});
-      });
-    };
-    const auto by_blocks = [&]<int bin>() {
-      constexpr int warps = longest_short_row << (bin + 1) >> 10;
-      take(bin, 1024 * warps, [&]<class Key>(const int32_t* rows, int32_t count) {
-        using F = OrderRowsInBlocks<I, Key, warps>;
-        if (F::shared_bytes + least_free <= shared_room(queue_))
-          launch_blocks(queue_, count, F{A_, B_, rows, to}, F::shared_bytes);
-        else
-          order_longest(to, rows, count, column_bits);
-      });
-    };
-    // Those that take longest come first.
-    by_blocks.template operator()<6>();
-    by_blocks.template operator()<5>();
-    by_blocks.template operator()<4>();
-    by_blocks.template operator()<3>();
-    by_warps.template operator()<2>();
-    by_warps.template operator()<1>();
-    by_warps.template operator()<0>();
-    constexpr int last = longer_row_bins - 1;
-    if (s.longer[last] > 0) order_longest(to, longer.list + longer.first[last], s.longer[last], column_bits);
-  }
-
-  /// Rows that no block takes.
-  void order_longest(const RowsByColumn& to, const int32_t* list, int32_t count, int column_bits) {
-    const Buffer lengths = array<int32_t>(count), bounds = array<int32_t>(count + 1);
-    launch_over(queue_, count, LengthsOfRows<I>{A_, list, count, lengths.as<int32_t>(), to.counts});
-    {
-      const Buffer scratch = array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(count)));
-      gpu::exclusive_scan(queue_, lengths.as<int32_t>(), bounds.as<int32_t>(), count, scratch.data());
-    }
-    const auto n = read_back<int32_t>(queue_, bounds.as<int32_t>() + count);
-    const LongestRows rows{list, count, bounds.as<int32_t>(), n};
-    const std::array<Buffer, 2> keys{array<uint64_t>(n), array<uint64_t>(n)};
-    const std::array<Buffer, 2> places{array<uint32_t>(n), array<uint32_t>(n)};
-    launch_over(queue_, n, KeysOfLongestRows<I>{A_, B_, rows, column_bits, keys[0].as<uint64_t>()});
-    gpu::prepare_sort<uint64_t, uint32_t>(queue_);
-    const Buffer scratch = array<char>(static_cast<int64_t>(gpu::sort_scratch_bytes<uint64_t, uint32_t>(n)));
-    const auto which = static_cast<size_t>(gpu::sort_pairs<uint64_t, uint32_t>(
-        queue_, {keys[0].as<uint64_t>(), keys[1].as<uint64_t>()}, {places[0].as<uint32_t>(), places[1].as<uint32_t>()},
-        n, 0, column_bits + bits_of(count), scratch.data(), gpu::PayloadIs::places));
-    const auto* const sorted = keys[which].as<uint64_t>();
-    const Buffer diagonal_at = array<int32_t>(count);
-    clear(queue_, diagonal_at);
-    launch_over(queue_, n,
-                OrderLongestRows<I>{A_, rows, column_bits, sorted, places[which].as<uint32_t>(), to,
-                                    diagonal_at.as<int32_t>()});
-    if (to.diagonal != nullptr)
-      launch_over(queue_, n,
-                  DiagonalOfLongestRows{rows, column_bits, sorted, diagonal_at.as<int32_t>(), to.entry_of_diagonal});
   }
 
   Queue& queue_;

@@ -5,34 +5,14 @@
 
 #include "spgemm_gpu_aggregates_kernels.hpp"
 #include "spgemm_gpu_class_kernels.hpp"
+#include "spgemm_gpu_rows_by_column.hpp"
 
 namespace kkc::spgemm::gpu_parts {
-
-inline constexpr int longer_row_bins = 8;
-
-/// Zero at first.
-struct AggregateState {
-  unsigned long long entries;  // of C; written as an offset of C, whatever its width
-  int32_t classes, failed;
-  int32_t longest;                  // row of C
-  int32_t missing, repeated;        // rows without and with several diagonal entries
-  int32_t many;                     // entries of C of many products
-  int32_t longer[longer_row_bins];  // rows of A, see LongerRows
-};
 
 inline constexpr int aggregate_places_log2 = 12;
 inline constexpr int aggregate_places = 1 << aggregate_places_log2;
 inline constexpr int32_t most_aggregate_classes = aggregate_places / 2;
 inline constexpr int32_t rows_of_aggregate_class = 4;  // on average, or classes do not pay
-
-/// B as its columns, one a row.
-template <class I>
-struct SingleEntries {
-  const I* columns;
-  int32_t base;
-
-  __device__ int32_t column(int64_t row) const { return static_cast<int32_t>(columns[row]) - base; }
-};
 
 /// A hash table whose place is the class. Each word, zero at first: 20 bits of the hash, the place, the row that stands
 /// for the class plus one.
@@ -217,6 +197,48 @@ struct ClassLengths {
     const Classes c = *reinterpret_cast<const Classes*>(classes + i);
 #pragma unroll
     for (int k = 0; k < vector; ++k) x[k] = counts[c.of[k] & (aggregate_places - 1)];
+  }
+};
+
+// ---- C, without classes ----
+
+/// Marks the entries of C to which A's diagonal adds.
+struct MarkDiagonalEntries {
+  static constexpr int threads = 256;
+  Offsets offsets;                   // of C
+  const int32_t* entry_of_diagonal;  // in each row, plus one
+  int64_t rows;
+  uint32_t* row_of;
+  AggregateState* state;
+
+  __device__ void operator()() const {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (i >= rows) return;
+    if (entry_of_diagonal[i] == 0)
+      state->missing = 1;
+    else
+      row_of[offsets.at(i) + entry_of_diagonal[i] - 1] = static_cast<uint32_t>(i) | diagonal_entry;
+  }
+};
+
+struct ListManyProducts {
+  static constexpr int threads = 256, items = 4;
+  const int32_t* starts;
+  int64_t entries;
+  int32_t* list;
+  AggregateState* state;
+
+  __device__ void operator()() const {
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * (threads * items) + threadIdx.x;
+    int32_t count[items];
+#pragma unroll
+    for (int u = 0; u < items; ++u) {
+      const int64_t e = first + u * threads;
+      count[u] = e < entries ? starts[e + 1] - starts[e] : 0;
+    }
+#pragma unroll
+    for (int u = 0; u < items; ++u)
+      if (count[u] > most_of_thread) list[atomicAdd(&state->many, 1)] = static_cast<int32_t>(first + u * threads);
   }
 };
 

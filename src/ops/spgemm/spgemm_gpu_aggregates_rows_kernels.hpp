@@ -4,25 +4,9 @@
 #pragma once
 
 #include "device/gpu_bitonic.hpp"
-#include "spgemm_gpu_aggregates_plan_kernels.hpp"
+#include "spgemm_gpu_rows_by_column.hpp"
 
 namespace kkc::spgemm::gpu_parts {
-
-inline constexpr uint32_t first_product = 1u << 31;
-
-/// What rows become: slot p, as A's entry p, is of the row to which that entry belongs.
-struct RowsByColumn {
-  uint32_t* order;             // [entries of A] positions in A
-  uint32_t* met;               // [entries of A] column of C; first_product where an entry of C begins
-  int32_t* counts;             // [rows] entries of C
-  int32_t* diagonal;           // [rows] position in A, plus one; zero at first; null unless wanted
-  int32_t* entry_of_diagonal;  // [rows] in the row of C, plus one; zero at first
-  AggregateState* state;
-
-  __device__ void found_diagonal(int64_t row, int32_t position) const {
-    if (atomicCAS(diagonal + row, 0, position + 1) != 0) state->repeated = 1;
-  }
-};
 
 inline constexpr int32_t longest_short_row = 128;
 /// Bin b holds rows of more than 128 * 2^b and at most twice as many entries; the last one all that are longer.
@@ -47,8 +31,8 @@ struct LongerRows {
   }
 };
 
-/// A warp 32 rows: those of at most longest_short_row entries, as many at a time as its registers take. A key is the
-/// row among the 32, the column of C and the place in the row.
+/// A warp up to 32 rows: those of at most longest_short_row entries, as many at a time as its registers take. A key is
+/// the row among the 32, the column of C and the place in the row.
 template <class I, class Key>
 struct OrderShortRows {
   static constexpr int threads = 128, warps = threads / 32, most = 256, place_bits = 7, row_bits = 5;
@@ -56,6 +40,7 @@ struct OrderShortRows {
   Pattern<I> A;
   SingleEntries<I> B;
   int64_t rows;
+  int32_t rows_log2;  // of a warp
   int32_t column_bits;
   RowsByColumn to;
   LongerRows longer;
@@ -72,14 +57,15 @@ struct OrderShortRows {
   __device__ void operator()() const {
     __shared__ Warp shared[warps];
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-    const int64_t first = (static_cast<int64_t>(blockIdx.x) * warps + warp) * 32, i = first + lane;
+    const int64_t first = (static_cast<int64_t>(blockIdx.x) * warps + warp) << rows_log2, i = first + lane;
     if (first >= rows) return;
     Warp& mine = shared[warp];
-    const auto begin = static_cast<int32_t>(A.begin(i < rows ? i : rows)),
-               length = static_cast<int32_t>(A.begin(i < rows ? i + 1 : rows)) - begin;
+    const bool there = lane < 1 << rows_log2 && i < rows;
+    const auto begin = static_cast<int32_t>(A.begin(there ? i : rows)),
+               length = static_cast<int32_t>(A.begin(there ? i + 1 : rows)) - begin;
     const bool is_short = length <= longest_short_row;
     if (!is_short) longer.add(static_cast<int32_t>(i), length, to.state);
-    if (i < rows && length == 0) to.counts[i] = 0;
+    if (there && length == 0) to.counts[i] = 0;
     const uint32_t taken = gpu::ballot32(is_short && length > 0);
     if (is_short && length > 0)
       mine.rows[__popc(taken & ((1u << lane) - 1))] = {static_cast<int32_t>(i), begin, length, 0};
@@ -233,6 +219,7 @@ __device__ inline uint32_t read_keys(const Pattern<I>& A, const SingleEntries<I>
 /// A warp a row of at most 32 * per_lane entries.
 template <class I, class Key, int per_lane>
 struct OrderLongerRows {
+  static constexpr bool runs_beside = true;
   static constexpr int warps = per_lane * sizeof(Key) <= 128 ? 4 : 1, threads = 32 * warps;
   static constexpr uint32_t capacity = 32 * per_lane;
   Pattern<I> A;
@@ -268,84 +255,6 @@ struct OrderLongerRows {
       entries += __popc(firsts);
     }
     if (lane == 0) to.counts[i] = entries;
-  }
-};
-
-// ---- C ----
-
-/// One where an entry of C begins, for a scan.
-struct FirstProducts {
-  const uint32_t* met;
-
-  template <int vector>
-  __device__ void load(int64_t, int64_t i, int32_t (&x)[vector]) const {
-    uint32_t words[vector];
-    gpu::RunSource<uint32_t, uint32_t>{met, 0}.load<vector>(0, i, words);
-#pragma unroll
-    for (int k = 0; k < vector; ++k) x[k] = static_cast<int32_t>(words[k] >> 31);
-  }
-};
-
-/// C's columns and where its entries' products begin, from the entries counted before each.
-template <class I>
-struct PlaceFirstProducts {
-  const uint32_t* met;
-  I* columns;
-  int32_t* starts;  // [entries + 1]
-
-  template <int vector>
-  __device__ void store(int64_t, int64_t i, const int32_t (&before)[vector]) const {
-    uint32_t words[vector];
-    gpu::RunSource<uint32_t, uint32_t>{met, 0}.load<vector>(0, i, words);
-#pragma unroll
-    for (int k = 0; k < vector; ++k)
-      if ((words[k] & first_product) != 0) {
-        columns[before[k]] = static_cast<I>(words[k] & ~first_product);
-        starts[before[k]] = static_cast<int32_t>(i + k);
-      }
-  }
-  __device__ void finish(int64_t, int64_t length, const int32_t& entries) const {
-    starts[entries] = static_cast<int32_t>(length);
-  }
-};
-
-/// Marks the entries of C to which A's diagonal adds.
-struct MarkDiagonalEntries {
-  static constexpr int threads = 256;
-  Offsets offsets;                   // of C
-  const int32_t* entry_of_diagonal;  // in each row, plus one
-  int64_t rows;
-  uint32_t* row_of;
-  AggregateState* state;
-
-  __device__ void operator()() const {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (i >= rows) return;
-    if (entry_of_diagonal[i] == 0)
-      state->missing = 1;
-    else
-      row_of[offsets.at(i) + entry_of_diagonal[i] - 1] = static_cast<uint32_t>(i) | diagonal_entry;
-  }
-};
-
-struct ListManyProducts {
-  static constexpr int threads = 256, items = 4;
-  const int32_t* starts;
-  int64_t entries;
-  int32_t* list;
-  AggregateState* state;
-
-  __device__ void operator()() const {
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * (threads * items) + threadIdx.x;
-    int32_t count[items];
-#pragma unroll
-    for (int u = 0; u < items; ++u) {
-      const int64_t e = first + u * threads;
-      count[u] = e < entries ? starts[e + 1] - starts[e] : 0;
-    }
-#pragma unroll
-    for (int u = 0; u < items; ++u)
-      if (count[u] > most_of_thread) list[atomicAdd(&state->many, 1)] = static_cast<int32_t>(first + u * threads);
   }
 };
 

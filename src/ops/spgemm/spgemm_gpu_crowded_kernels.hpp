@@ -46,14 +46,14 @@ struct GatherCrowdedRows {
     const Coefficients<T> c(each.C);
     T sum{};
     if (c.live()) {
-      const LeftRow row = each.A.row(lists.row_of[e]);
+      const LeftRow row = lists.row(each.A, e);
 #pragma unroll 4
       for (int32_t p = lists.starts[e] + static_cast<int32_t>(threadIdx.x); p < end; p += threads)
         sum =
             gpu::multiply_add(each.A.value(row, static_cast<int32_t>(lists.of_a[p])), each.B.value(lists.of_b[p]), sum);
     }
     sum = sum_in_pairs(sum, room.sums());
-    if (threadIdx.x == 0) c.finish(each.C.data[lists.places[e]], sum);
+    if (threadIdx.x == 0) c.finish(each.C.data[lists.place(e)], sum);
   }
 };
 

@@ -38,8 +38,8 @@ struct Bin {
 };
 using Bins = std::array<Bin, survey_bins>;
 
-/// Rows whose entries gather their products: what GatherRows reads. Without room for that, where those of very many
-/// products are: what FindCrowded reads, and its results.
+/// Rows whose entries gather their products, or all rows: what GatherRows reads. Without room for that, where those of
+/// very many products are: what FindCrowded reads, and its results.
 struct Gathered {
   int64_t entries = 0, many_count = 0, crowded_count = 0;  // of C
   int32_t longest = 0;                                     // of their rows

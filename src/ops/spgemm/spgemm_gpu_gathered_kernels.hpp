@@ -109,9 +109,23 @@ struct ExpandListed {
 struct GatheredLists {
   const uint32_t *of_a, *of_b;
   const int32_t* starts;
-  const int32_t* row_of;
-  const int64_t* places;
+  const int32_t* row_of;  // null: of_a counts through all of A
+  const int64_t* places;  // null: all entries, as they lie in C
+
+  template <class Left>
+  __device__ LeftRow row(const Left& A, int64_t e) const {
+    return row_of != nullptr ? A.row(row_of[e]) : LeftRow{0, 0, 0};
+  }
+  __device__ int64_t place(int64_t e) const { return places != nullptr ? places[e] : e; }
 };
+
+/// Notes entry e of C, of so many products, where it is not a thread's.
+__device__ inline void list_long_sum(int64_t e, int32_t products, int32_t* many, int32_t* crowded, GatherState* state) {
+  if (products > most_gathered_in_order)
+    crowded[atomicAdd(&state->crowded, 1)] = static_cast<int32_t>(e);
+  else if (products > most_gathered_of_thread)
+    many[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
+}
 
 /// From the sorted keys and the entries counted up to each: the products in their order, the entries' rows, columns and
 /// first products, the rows' sizes.
@@ -185,18 +199,14 @@ struct PlaceGathered {
     const int64_t place = offsets.at(row_of[e]) + (e - firsts[row_in_list[e]]);
     places[e] = place;
     target[place] = columns[e];
-    const int32_t products = starts[e + 1] - starts[e];
-    if (products > most_gathered_in_order)
-      crowded[atomicAdd(&state->crowded, 1)] = static_cast<int32_t>(e);
-    else if (products > most_gathered_of_thread)
-      many[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
+    list_long_sum(e, starts[e + 1] - starts[e], many, crowded, state);
   }
 };
 
-/// A thread an entry of C of few products.
+/// A thread two entries of C of few products.
 template <class Left, class T, class I>
 struct GatherRows {
-  static constexpr int threads = 128;
+  static constexpr int threads = 256, items = 2, tile = threads * items;
   Left A;
   RightValues<T, I> B;
   Values<T> C;
@@ -204,18 +214,35 @@ struct GatherRows {
   int64_t entries;
 
   __device__ void operator()() const {
-    const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (e >= entries) return;
-    const int32_t begin = lists.starts[e], end = lists.starts[e + 1];
-    if (end - begin > most_gathered_of_thread) return;
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * tile + threadIdx.x;
     const Coefficients<T> c(C);
-    T sum{};
-    if (c.live()) {
-      const LeftRow row = A.row(lists.row_of[e]);
-      for (int32_t p = begin; p < end; ++p)
-        sum = gpu::multiply_add(A.value(row, static_cast<int32_t>(lists.of_a[p])), B.value(lists.of_b[p]), sum);
+    int32_t begin[items], length[items];
+#pragma unroll
+    for (int u = 0; u < items; ++u) {
+      const int64_t e = first + u * threads;
+      begin[u] = e < entries ? lists.starts[e] : 0;
+      length[u] = e < entries ? lists.starts[e + 1] - begin[u] : most_gathered_of_thread + 1;
     }
-    c.finish(C.data[lists.places[e]], sum);
+    LeftRow row[items]{};
+    T sum[items]{};
+    if (c.live()) {
+#pragma unroll
+      for (int u = 0; u < items; ++u) {
+        if (length[u] > most_gathered_of_thread) continue;
+        row[u] = lists.row(A, first + u * threads);
+        sum[u] = gpu::multiply_add(A.value(row[u], static_cast<int32_t>(lists.of_a[begin[u]])),
+                                   B.value(lists.of_b[begin[u]]), sum[u]);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < items; ++u) {
+      if (length[u] > most_gathered_of_thread) continue;
+      if (c.live())
+        for (int32_t p = begin[u] + 1; p < begin[u] + length[u]; ++p)
+          sum[u] =
+              gpu::multiply_add(A.value(row[u], static_cast<int32_t>(lists.of_a[p])), B.value(lists.of_b[p]), sum[u]);
+      c.finish(C.data[lists.place(first + u * threads)], sum[u]);
+    }
   }
 };
 
@@ -240,7 +267,7 @@ struct GatherManyRows {
     const Coefficients<T> c(each.C);
     T sum{};
     if (c.live()) {
-      const LeftRow row = each.A.row(lists.row_of[e]);
+      const LeftRow row = lists.row(each.A, e);
       T a{}, b{};
       const auto read = [&](int32_t p) {
         if (p >= end) return;
@@ -260,7 +287,7 @@ struct GatherManyRows {
         for (int32_t q = 0; q < count; ++q) sum = gpu::multiply_add(stage[q], stage[threads + q], sum);
       }
     }
-    if (thread == 0) c.finish(each.C.data[lists.places[e]], sum);
+    if (thread == 0) c.finish(each.C.data[lists.place(e)], sum);
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/memory.hpp"
 #include "device/gpu_launch.hpp"
+#include "device/gpu_scan.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 

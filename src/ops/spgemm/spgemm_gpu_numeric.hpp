@@ -130,7 +130,7 @@ class Numeric {
       using Many = GatherManyRows<Left, T, I>;
       go(Many{each, g.many.template as<int32_t>()}, g.many_count, Many::threads, size_t{0});
     }
-    go(each, (g.entries + F::threads - 1) / F::threads, F::threads, size_t{0});
+    go(each, (g.entries + F::tile - 1) / F::tile, F::threads, size_t{0});
   }
 
   /// All rows at once, unless some are far longer than most.

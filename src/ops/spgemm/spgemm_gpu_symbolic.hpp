@@ -7,6 +7,8 @@
 
 #include "device/gpu_scan.hpp"
 #include "spgemm_gpu_bucket_rows.hpp"
+#include "spgemm_gpu_cut_rows.hpp"
+#include "spgemm_gpu_expanded_rows.hpp"
 #include "spgemm_gpu_few_entries_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
 #include "spgemm_gpu_gathered_rows.hpp"
@@ -38,7 +40,8 @@ class Symbolic {
     launch_over(queue_, p_.rows, RowLengths{mask.offsets, p_.rows, counts_.template as<int32_t>()});
     Buffer lengths = std::move(counts_);
     using F = MarkHits<Left, I>;
-    const Pieces pieces = cut_rows(nullptr, p_.rows, lengths, F::capacity, products_of_piece, bounds);
+    CutRows cuts(queue_, p_);
+    const Pieces pieces = cuts.listed(cuts.cut(nullptr, p_.rows, lengths, F::capacity, products_of_piece, bounds));
     counts_ = p_.template array<int32_t>(p_.rows);
     clear(queue_, counts_);
     Buffer hits = p_.template array<uint8_t>(nnz);
@@ -285,11 +288,11 @@ class Symbolic {
 
   void by_size() {
     const Buffer bounds = look_at_rows();
-    GatheredRows<Left, I> gathered(queue_, p_);
-    const bool gathers = gathered.find(bounds), crowded = !gathers && gathered.any_crowded();
     counts_ = p_.template array<int32_t>(p_.rows);
     SurveyRows by_bounds{bounds.as<int32_t>(), nullptr, p_.rows, tables_.limits, 0, 0, nullptr};
-    if (!gathers && !crowded && by_sorting(by_bounds, bounds)) return;
+    if (by_sorting(by_bounds, bounds) || by_expanding(bounds)) return;
+    GatheredRows<Left, I> gathered(queue_, p_);
+    const bool gathers = gathered.find(bounds), crowded = !gathers && gathered.any_crowded();
     const Survey of_bounds = look(by_bounds);
     clear(queue_, counts_);
     if (!gathers && !crowded &&
@@ -364,6 +367,24 @@ class Symbolic {
     return true;
   }
 
+  /// The same for rows of any length whose products are the entries of as many rows of B.
+  bool by_expanding(const Buffer& bounds) {
+    if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
+      ExpandedRows<I> expanded(queue_, p_, found_.products);
+      if (!expanded.candidate(slot_room())) return false;
+      expanded.count(product_begins_, counts_);
+      survey_counts(bounds);
+      const int64_t entries = found_.output.nnz, bytes = expanded.bytes(found_.products, entries);
+      if (bytes > most_list_bytes_of_output * entries * static_cast<int64_t>(p_.element + sizeof(I)) ||
+          bytes > slot_room())
+        return false;
+      found_.gathered = expanded.place(entries, found_.output.indices->template as<I>());
+      return true;
+    } else {
+      return false;
+    }
+  }
+
   /// Bytes that slots may take beside C: twice its own.
   int64_t most_slots_of_output() const { return 2 * found_.output.nnz * static_cast<int64_t>(p_.element + sizeof(I)); }
   /// And beside what gathered rows keep.
@@ -396,9 +417,10 @@ class Symbolic {
     found_.list = place(sizes, survey, found_.bins);
     if (found_.slots.data() != nullptr) return;
     if (!masked && keep_piece_slots(bounds)) return;
+    CutRows cuts(queue_, p_);
     const auto pieces_of = [&](int b, int32_t capacity) {
       const Bin bin = found_.bins[static_cast<size_t>(b)];
-      return cut_rows(rows_of(bin), bin.count, counts_, capacity, products_of_piece, bounds);
+      return cuts.listed(cuts.cut(rows_of(bin), bin.count, counts_, capacity, products_of_piece, bounds));
     };
     found_.hashed = pieces_of(hashed_bin, hashed_capacity);
     found_.ranked = pieces_of(ranked_bin, ranked_capacity);
@@ -418,6 +440,7 @@ class Symbolic {
     const int32_t bytes = &tables_ == &large_tables ? slotted_bytes : small_slotted_bytes;
     const auto capacity = static_cast<int32_t>(static_cast<size_t>(bytes) / p_.element);
     // Long rows first: they take longest.
+    CutRows cut(queue_, p_);
     std::array<PieceRun, slotted_bins> runs{};
     std::array<ListPieces, slotted_bins> cuts{};
     Pieces pieces;
@@ -425,12 +448,12 @@ class Symbolic {
       const int b = ranked_bin - static_cast<int>(i);
       const Bin bin = found_.bins[static_cast<size_t>(b)];
       const int32_t most = b >= hashed_bin ? capacity : numeric_limits.upper[b];
-      cuts[i] = cut(rows_of(bin), bin.count, counts_, most, products_of_slotted, bounds);
-      runs[i] = {pieces.count, count_pieces(cuts[i]), most, i == 0};
+      cuts[i] = cut.cut(rows_of(bin), bin.count, counts_, most, products_of_slotted, bounds);
+      runs[i] = {pieces.count, cut.count(cuts[i]), most, i == 0};
       pieces.count += runs[i].count;
     }
     pieces.list = p_.template array<Piece>(pieces.count);
-    for (size_t i = 0; i < runs.size(); ++i) list_pieces(cuts[i], pieces.list.template as<Piece>() + runs[i].first);
+    for (size_t i = 0; i < runs.size(); ++i) cut.list(cuts[i], pieces.list.template as<Piece>() + runs[i].first);
     return keep_slots(queue_, p_, offsets(), found_.output.indices->template as<I>(), std::move(pieces), runs, room,
                       found_.slotted);
   }
@@ -464,35 +487,6 @@ class Symbolic {
     queue_.copy(device.data(), cursors, sizeof cursors);
     launch_over(queue_, p_.rows, PlaceRows{sizes, device.as<unsigned long long>(), list.as<int32_t>()});
     return list;
-  }
-
-  static ListPieces cut(const int32_t* list, int64_t count, const Buffer& sizes, int32_t capacity, int32_t products,
-                        const Buffer& bounds) {
-    return {list, count, sizes.as<int32_t>(), bounds.as<int32_t>(), capacity, products, nullptr, 0, nullptr};
-  }
-  /// How many pieces f makes.
-  int32_t count_pieces(ListPieces& f) {
-    f.of_pieces = f.count == 0 ? 0 : read_back<int32_t>(queue_, list_pieces(f, nullptr).data());
-    return f.of_pieces;
-  }
-  /// To `to`, unless it is null; returns the kernel's counters.
-  Buffer list_pieces(ListPieces f, Piece* to) {
-    Buffer counters = p_.template array<int32_t>(2);
-    f.pieces = to;
-    f.counters = counters.as<int32_t>();
-    clear(queue_, counters);
-    launch_over(queue_, f.count, f);
-    return counters;
-  }
-  Pieces cut_rows(const int32_t* list, int64_t count, const Buffer& sizes, int32_t capacity, int32_t products,
-                  const Buffer& bounds) {
-    ListPieces f = cut(list, count, sizes, capacity, products, bounds);
-    Pieces pieces;
-    pieces.count = count_pieces(f);
-    if (pieces.count == 0) return pieces;
-    pieces.list = p_.template array<Piece>(pieces.count);
-    list_pieces(f, pieces.list.template as<Piece>());
-    return pieces;
   }
 
   // ---- C ----

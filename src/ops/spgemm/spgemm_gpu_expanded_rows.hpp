@@ -1,0 +1,104 @@
+// The plan of products that are put in order by row (spgemm_gpu_expanded_kernels.hpp). Knows no element type.
+#pragma once
+
+#include "device/gpu_rows.hpp"
+#include "spgemm_gpu_expanded_kernels.hpp"
+#include "spgemm_gpu_found.hpp"
+#include "spgemm_gpu_rows_by_column.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+inline constexpr int64_t most_list_bytes_of_output = 4;  // that the lists take, for each byte of C
+
+template <class I>
+class ExpandedRows {
+ public:
+  ExpandedRows(Queue& queue, const Problem<PlainLeft<I>, I>& problem, int64_t products)
+      : queue_(queue), p_(problem), n_(products) {}
+
+  /// Of what is known before products are looked at: A names rows of B about once each and several in a row, and there
+  /// is room for the lists.
+  bool candidate(int64_t room) const {
+    return p_.A.list == nullptr && p_.nnz_a <= p_.B.B.rows && p_.nnz_a >= 2 * p_.rows && n_ <= 2 * p_.nnz_b &&
+           n_ < INT32_MAX && p_.nnz_b < UINT32_MAX && list_bytes(n_) <= room;
+  }
+  /// And once C's entries are counted.
+  static int64_t bytes(int64_t products, int64_t entries) {
+    return list_bytes(products) + (entries + 1) * static_cast<int64_t>(sizeof(int32_t));
+  }
+
+  /// begins: of each row's products.
+  void count(const Buffer& begins, const Buffer& counts) {
+    begins_ = p_.template array<int32_t>(p_.nnz_a + 1);
+    scan<4>(NamedLengths<I>{p_.A.A, p_.B.B}, gpu::OffsetsTarget<int32_t>{{begins_.template as<int32_t>(), 0}},
+            p_.nnz_a);
+    of_entry_ = p_.template array<uint32_t>(n_);
+    gpu::expand_rows(queue_, begins_.template as<int32_t>(), 0, p_.nnz_a, n_, of_entry_.template as<uint32_t>());
+    const Buffer columns = p_.template array<int32_t>(n_);
+    using F = ColumnsOfExpanded<I>;
+    launch_over(queue_, (n_ + F::items - 1) / F::items, F{products(), columns.as<int32_t>()});
+    order_ = p_.template array<uint32_t>(n_);
+    met_ = p_.template array<uint32_t>(n_);
+    const Buffer state = p_.template array<AggregateState>(1);
+    clear(queue_, state);
+    order_rows(queue_, p_.memory,
+               RowsToOrder<int32_t>{
+                   {{begins.data(), true, 0}, columns.as<int32_t>(), p_.rows}, {nullptr, 0}, p_.rows, n_, n_, p_.cols},
+               {order_.template as<uint32_t>(), met_.template as<uint32_t>(), counts.as<int32_t>(), nullptr, nullptr,
+                state.as<AggregateState>()});
+  }
+
+  /// Once C's arrays are there: the columns, and what GatherRows reads.
+  Gathered place(int64_t entries, I* columns) {
+    Gathered found;
+    found.entries = entries;
+    found.starts = p_.template array<int32_t>(entries + 1);
+    auto* const starts = found.starts.template as<int32_t>();
+    const auto* const met = met_.template as<uint32_t>();
+    // Element by element, so that the lanes' entries of C are neighbours.
+    scan<1>(FirstProducts{met}, PlaceFirstProducts<I>{met, columns, starts}, n_);
+    found.of_a = p_.template array<uint32_t>(n_);
+    found.of_b = p_.template array<uint32_t>(n_);
+    using F = ListExpanded<I>;
+    launch_over(queue_, (n_ + F::items - 1) / F::items,
+                F{products(), order_.template as<uint32_t>(), found.of_a.template as<uint32_t>(),
+                  found.of_b.template as<uint32_t>()});
+    found.many = p_.template array<int32_t>(n_ / most_gathered_of_thread + 1);
+    found.crowded = p_.template array<int32_t>(n_ / most_gathered_in_order + 1);
+    const Buffer state = p_.template array<GatherState>(1);
+    clear(queue_, state);
+    launch_over(queue_, (entries + ListLongSums::items - 1) / ListLongSums::items,
+                ListLongSums{starts, entries, found.many.template as<int32_t>(), found.crowded.template as<int32_t>(),
+                             state.as<GatherState>()});
+    const auto s = read_back<GatherState>(queue_, state.data());
+    found.many_count = s.many;
+    found.crowded_count = s.crowded;
+    return found;
+  }
+
+ private:
+  static int64_t list_bytes(int64_t products) {
+    constexpr int64_t word = sizeof(uint32_t);
+    return word * (2 * products + products / most_gathered_of_thread + products / most_gathered_in_order + 2);
+  }
+
+  ExpandedProducts<I> products() const {
+    return {p_.A.A, p_.B.B, begins_.template as<int32_t>(), of_entry_.template as<uint32_t>(), n_};
+  }
+
+  template <int vector, class Source, class Target>
+  void scan(const Source& source, const Target& target, int64_t n) {
+    gpu::ScanTiles<int32_t, Source, Target, vector> f{};
+    f.source = source;
+    f.target = target;
+    const Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(n)));
+    gpu::launch_scan(queue_, f, n, 1, scratch.data());
+  }
+
+  Queue& queue_;
+  const Problem<PlainLeft<I>, I>& p_;
+  int64_t n_;  // products
+  Buffer begins_, of_entry_, order_, met_;
+};
+
+}  // namespace kkc::spgemm::gpu_parts

@@ -1,0 +1,119 @@
+// spgemm on GPUs where A names each row of B about once, as the transposes of tentative prolongators do, and rows are
+// like no other: all products of a row are put in order.
+#include "support/spgemm_gpu_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+struct Products {
+  std::vector<std::vector<int64_t>> a, b;  // columns of the rows
+
+  /// A row of A that names new rows of B of up to `most` entries each, `count` products in all; columns below `cols`
+  /// come in any order and may come twice.
+  void add(Random& random, int64_t count, int64_t most, int64_t cols) {
+    a.emplace_back();
+    while (count > 0) {
+      const int64_t entries = random_int(random, 0, std::min(count, most));
+      a.back().push_back(static_cast<int64_t>(b.size()));
+      b.emplace_back();
+      for (int64_t k = 0; k < entries; ++k) b.back().push_back(random_int(random, 0, cols - 1));
+      count -= entries;
+    }
+    std::shuffle(a.back().begin(), a.back().end(), random);
+  }
+};
+
+/// Rows around the numbers of products at which the plan goes another way, among short and empty ones.
+Products of_all_lengths(Random& random, int64_t cols) {
+  constexpr int64_t lengths[] = {31,   32,   33,   127,  128,  129,  255,  256,  257,  511,   512,  513,
+                                 1024, 1025, 2047, 2048, 2049, 4096, 4097, 8192, 8193, 16384, 16385};
+  Products p;
+  for (int64_t i = 0; i < 500; ++i)
+    p.add(random, i % 9 == 4 ? lengths[static_cast<size_t>(i / 9) % std::size(lengths)] : random_int(random, 0, 40),
+          i % 9 == 4 ? 30 : 9, cols);
+  return p;
+}
+
+/// The same operand to be transposed.
+template <class T>
+HostCsr<T> transposed_of(const std::vector<std::vector<int64_t>>& rows, int64_t cols) {
+  std::vector<std::vector<int64_t>> of(static_cast<size_t>(cols));
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (const int64_t j : rows[i]) of[static_cast<size_t>(j)].push_back(static_cast<int64_t>(i));
+  return from_rows<T>(static_cast<int64_t>(rows.size()), of);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spgemm: rows of B that are named about once, on GPUs", "[spgemm][gpu]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    for (const int64_t cols : {20'000, 9'000'000}) {
+      const Products p = of_all_lengths(random, cols);
+      const auto inner = static_cast<int64_t>(p.b.size());
+      const auto A = from_rows<T>(inner, p.a), B = from_rows<T>(cols, p.b);
+      SpgemmCase<T> c;
+      c.implementation = "gpu_hash";
+      c.beta = T(0.5);
+      REQUIRE(said("gathered_entries", ctx, c, A, B) == said("nnz", ctx, c, A, B));
+      SpgemmCase<T> bounded = c;
+      bounded.max_workspace = 0;
+      REQUIRE(said("gathered_entries", ctx, bounded, A, B) == 0);
+      REQUIRE(bits(ctx, c, A, B) == bits(ctx, bounded, A, B));
+      const auto At = transposed_of<T>(p.a, inner);
+      for (const kkc_op_t op : {KKC_OP_TRANSPOSE, KKC_OP_HERMITIAN})
+        for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {
+          if (!supported(device, "spgemm", pair, scalar_tag<T>)) continue;
+          c.op_a = op;
+          c.pair = c.pair_c = pair;
+          c.base_a = c.base_b = c.base_c = static_cast<int32_t>(random() % 2);
+          c.alpha = random() % 3 == 0 ? T(0) : T(-2);
+          INFO(c.text() << ", " << cols << " columns");
+          REQUIRE(said("gathered_entries", ctx, c, At, B) == said("nnz", ctx, c, At, B));
+          run(ctx, c, At, B, nullptr, random);
+        }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("spgemm: rows of B that are named about once and sums of very many products", "[spgemm][gpu]",
+                   double, std::complex<double>) {
+  using T = TestType;
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    constexpr int64_t cols = 50'000;
+    Products p = of_all_lengths(random, cols);
+    // Columns in which as many products of a row meet as one thread adds up, one more, as a block adds in order, ...
+    for (const int64_t meet : {64, 65, 1023, 1024, 1025, 3000}) {
+      p.add(random, 9000, 4, cols);
+      for (int64_t k = 0; k < meet; ++k) p.b[static_cast<size_t>(p.a.back()[static_cast<size_t>(k)])].push_back(77);
+    }
+    const auto inner = static_cast<int64_t>(p.b.size());
+    SpgemmCase<T> c;
+    c.implementation = "gpu_hash";
+    c.alpha = T(3);
+    const auto A = from_rows<T>(inner, p.a), B = from_rows<T>(cols, p.b);
+    REQUIRE(said("gathered_entries", ctx, c, A, B) == said("nnz", ctx, c, A, B));
+    c.beta = T(-1);
+    run(ctx, c, A, B, nullptr, random);
+    c.alpha = T(0);
+    run(ctx, c, A, B, nullptr, random);
+
+    // Where nearly all products meet, C is too small beside their list.
+    for (auto& row : p.b)
+      for (int64_t& column : row) column %= 20;
+    const auto few = from_rows<T>(cols, p.b);
+    c.alpha = T(1);
+    REQUIRE(said("gathered_entries", ctx, c, A, few) < said("nnz", ctx, c, A, few));
+    run(ctx, c, A, few, nullptr, random);
+  }
+}
