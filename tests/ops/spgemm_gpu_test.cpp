@@ -95,6 +95,7 @@ std::pair<HostCsr<double>, HostCsr<double>> crowded_rows(Random& random) {
   }
   of_a.emplace_back();
   for (int64_t k = 0; k < 300; ++k) add({});
+  of_a.push_back({0, 1});  // which another row has named
   return {from_rows(static_cast<int64_t>(of_b.size()), of_a), from_rows(first + 200, of_b)};
 }
 

@@ -8,7 +8,8 @@
 
 namespace kkc::spgemm::gpu_parts {
 
-inline constexpr int64_t most_list_bytes_of_output = 4;  // that the lists take, for each byte of C
+inline constexpr int64_t most_list_bytes_of_output = 4;   // that the lists take, for each byte of C
+inline constexpr double most_expanded_compression = 2.5;  // products an entry of C; slots of more take less to read
 
 template <class I>
 class ExpandedRows {
@@ -23,8 +24,10 @@ class ExpandedRows {
            n_ < INT32_MAX && p_.nnz_b < UINT32_MAX && list_bytes(n_) <= room;
   }
   /// And once C's entries are counted.
-  static int64_t bytes(int64_t products, int64_t entries) {
-    return list_bytes(products) + (entries + 1) * static_cast<int64_t>(sizeof(int32_t));
+  bool takes(int64_t entries, int64_t room) const {
+    const int64_t bytes = list_bytes(n_) + (entries + 1) * static_cast<int64_t>(sizeof(int32_t));
+    return static_cast<double>(n_) <= most_expanded_compression * static_cast<double>(entries) && bytes <= room &&
+           bytes <= most_list_bytes_of_output * entries * static_cast<int64_t>(p_.element + sizeof(I));
   }
 
   /// begins: of each row's products.

@@ -374,10 +374,8 @@ class Symbolic {
       if (!expanded.candidate(slot_room())) return false;
       expanded.count(product_begins_, counts_);
       survey_counts(bounds);
-      const int64_t entries = found_.output.nnz, bytes = expanded.bytes(found_.products, entries);
-      if (bytes > most_list_bytes_of_output * entries * static_cast<int64_t>(p_.element + sizeof(I)) ||
-          bytes > slot_room())
-        return false;
+      const int64_t entries = found_.output.nnz;
+      if (!expanded.takes(entries, slot_room())) return false;
       found_.gathered = expanded.place(entries, found_.output.indices->template as<I>());
       return true;
     } else {
