@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("spgemm: rows of B that are named about once and sums of very
     c.alpha = T(0);
     run(ctx, c, A, B, nullptr, random);
 
-    // Where nearly all products meet, C is too small beside their list.
+    // Where nearly all products meet, they are not listed.
     for (auto& row : p.b)
       for (int64_t& column : row) column %= 20;
     const auto few = from_rows<T>(cols, p.b);

@@ -29,10 +29,10 @@ class RowOrder {
              [&]<class Key>() {
                using F = OrderShortRows<I, Key>;
                int log2 = 5;  // few rows are shared out to more warps
-               while (log2 > 2 && r_.rows >> log2 < 32 * static_cast<int64_t>(queue_.concurrency())) --log2;
+               while (log2 > 2 && r_.A.rows >> log2 < 32 * static_cast<int64_t>(queue_.concurrency())) --log2;
                const int64_t of_block = int64_t{F::warps} << log2;
-               launch_blocks(queue_, (r_.rows + of_block - 1) / of_block,
-                             F{r_.A, r_.B, r_.rows, log2, column_bits, to, longer}, 0);
+               launch_blocks(queue_, (r_.A.rows + of_block - 1) / of_block,
+                             F{r_.A, r_.B, r_.A.rows, log2, column_bits, to, longer}, 0);
              });
     if (r_.longest <= longest_short_row) return;
     const auto s = read_back<AggregateState>(queue_, to.state);

@@ -232,7 +232,8 @@ class AggregateSymbolic {
       clear(queue_, found_.diagonal);
       clear(queue_, entry_of_diagonal);
     }
-    order_rows(queue_, desc_.memory, RowsToOrder<I>{A_, B_, rows(), n, found_.longest, desc_.cols()},
+    order_rows(queue_, desc_.memory,
+               RowsToOrder<I>{.A = A_, .B = B_, .entries = n, .longest = found_.longest, .cols = desc_.cols()},
                {found_.order.template as<uint32_t>(), met.as<uint32_t>(), counts.as<int32_t>(),
                 found_.diagonal.template as<int32_t>(), entry_of_diagonal.as<int32_t>(), state()});
     with_offsets([&]<class O>(O* offsets) {

@@ -8,8 +8,8 @@
 
 namespace kkc::spgemm::gpu_parts {
 
-inline constexpr int64_t most_list_bytes_of_output = 4;   // that the lists take, for each byte of C
-inline constexpr double most_expanded_compression = 2.5;  // products an entry of C; slots of more take less to read
+// Products an entry of C: slots of more take less to read. The lists of so many are less than four times C's bytes.
+inline constexpr double most_expanded_compression = 2.5;
 
 template <class I>
 class ExpandedRows {
@@ -26,8 +26,7 @@ class ExpandedRows {
   /// And once C's entries are counted.
   bool takes(int64_t entries, int64_t room) const {
     const int64_t bytes = list_bytes(n_) + (entries + 1) * static_cast<int64_t>(sizeof(int32_t));
-    return static_cast<double>(n_) <= most_expanded_compression * static_cast<double>(entries) && bytes <= room &&
-           bytes <= most_list_bytes_of_output * entries * static_cast<int64_t>(p_.element + sizeof(I));
+    return static_cast<double>(n_) <= most_expanded_compression * static_cast<double>(entries) && bytes <= room;
   }
 
   /// begins: of each row's products.
@@ -45,8 +44,11 @@ class ExpandedRows {
     const Buffer state = p_.template array<AggregateState>(1);
     clear(queue_, state);
     order_rows(queue_, p_.memory,
-               RowsToOrder<int32_t>{
-                   {{begins.data(), true, 0}, columns.as<int32_t>(), p_.rows}, {nullptr, 0}, p_.rows, n_, n_, p_.cols},
+               RowsToOrder<int32_t>{.A = {{begins.data(), true, 0}, columns.as<int32_t>(), p_.rows},
+                                    .B = {nullptr, 0},
+                                    .entries = n_,
+                                    .longest = n_,
+                                    .cols = p_.cols},
                {order_.template as<uint32_t>(), met_.template as<uint32_t>(), counts.as<int32_t>(), nullptr, nullptr,
                 state.as<AggregateState>()});
   }

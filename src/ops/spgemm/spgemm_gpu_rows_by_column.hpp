@@ -53,7 +53,7 @@ template <class I>
 struct RowsToOrder {
   Pattern<I> A;
   SingleEntries<I> B;
-  int64_t rows, entries, longest, cols;  // longest: of A's rows, or more; cols: of C
+  int64_t entries, longest, cols;  // longest: of A's rows, or more; cols: of C
 };
 
 /// Enqueues it, and may wait in between. Compiled in parts of gpu_aggregates.

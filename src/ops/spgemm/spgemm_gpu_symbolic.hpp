@@ -438,7 +438,7 @@ class Symbolic {
     const int32_t bytes = &tables_ == &large_tables ? slotted_bytes : small_slotted_bytes;
     const auto capacity = static_cast<int32_t>(static_cast<size_t>(bytes) / p_.element);
     // Long rows first: they take longest.
-    CutRows cut(queue_, p_);
+    CutRows rows(queue_, p_);
     std::array<PieceRun, slotted_bins> runs{};
     std::array<ListPieces, slotted_bins> cuts{};
     Pieces pieces;
@@ -446,12 +446,12 @@ class Symbolic {
       const int b = ranked_bin - static_cast<int>(i);
       const Bin bin = found_.bins[static_cast<size_t>(b)];
       const int32_t most = b >= hashed_bin ? capacity : numeric_limits.upper[b];
-      cuts[i] = cut.cut(rows_of(bin), bin.count, counts_, most, products_of_slotted, bounds);
-      runs[i] = {pieces.count, cut.count(cuts[i]), most, i == 0};
+      cuts[i] = rows.cut(rows_of(bin), bin.count, counts_, most, products_of_slotted, bounds);
+      runs[i] = {pieces.count, rows.count(cuts[i]), most, i == 0};
       pieces.count += runs[i].count;
     }
     pieces.list = p_.template array<Piece>(pieces.count);
-    for (size_t i = 0; i < runs.size(); ++i) cut.list(cuts[i], pieces.list.template as<Piece>() + runs[i].first);
+    for (size_t i = 0; i < runs.size(); ++i) rows.list(cuts[i], pieces.list.template as<Piece>() + runs[i].first);
     return keep_slots(queue_, p_, offsets(), found_.output.indices->template as<I>(), std::move(pieces), runs, room,
                       found_.slotted);
   }
