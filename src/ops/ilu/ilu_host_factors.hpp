@@ -29,7 +29,7 @@ class RowsKernel final : public Kernel {
         scratch_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * scratch_bytes_)),
         inverses_(desc.memory, Space::host, programs_.panels() ? static_cast<size_t>(desc.A.rows) * sizeof(E) : 0) {}
 
-  void execute(Queue&, const Args& args) override {
+  void execute(Queue& queue, const Args& args) override {
     const FactorRow<E, form, I, O> row{static_cast<const O*>(args.factors.offsets),
                                        factors_.diagonal->template as<O>(),
                                        static_cast<const I*>(args.factors.indices),
@@ -41,9 +41,9 @@ class RowsKernel final : public Kernel {
                                        programs_.panels() ? inverses_.template as<E>() : nullptr};
     for (int64_t t = 0; t < schedule_.threads(); ++t) threads_[static_cast<size_t>(t)].found = {};
     if (programs_.empty())
-      schedule_.run([&](int64_t t, int64_t i) { row.by_search(i, threads_[static_cast<size_t>(t)].found); });
+      schedule_.run(queue, [&](int64_t t, int64_t i) { row.by_search(i, threads_[static_cast<size_t>(t)].found); });
     else
-      schedule_.run([&](int64_t t, int64_t i) {
+      schedule_.run(queue, [&](int64_t t, int64_t i) {
         row.by_program(i, programs_.of(i), scratch_of(t), threads_[static_cast<size_t>(t)].found);
       });
     Breakdown all;

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/host_parallel.hpp"
+#include "device/host_team.hpp"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -42,21 +42,11 @@ class HostSchedule {
 
   /// Calls f(thread, row) for every row after those that it needs, from `threads()` threads. f does not throw.
   template <class F>
-  void run(F&& f) const {
-#ifdef _OPENMP
-    if (threads_ > 1 && omp_in_parallel() == 0) {
+  void run(Queue& queue, F&& f) const {
+    if (threads_ > 1) {
       for (int64_t t = 0; t < threads_; ++t) progress_[static_cast<size_t>(t)].done.store(0, std::memory_order_relaxed);
-#pragma omp parallel num_threads(static_cast <int>(threads_))
-      {
-        // A smaller team than asked for could wait for threads that are not there.
-        if (omp_get_num_threads() == threads_)
-          run_lane(omp_get_thread_num(), f);
-        else if (omp_get_thread_num() == 0)
-          run_all(f);
-      }
-      return;
+      if (host_team<Host>(queue, static_cast<int>(threads_), [&](int t) { run_lane(t, f); })) return;
     }
-#endif
     run_all(f);
   }
 
