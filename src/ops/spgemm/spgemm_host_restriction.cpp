@@ -33,7 +33,10 @@ class RestrictionKernel final : public Kernel {
   RestrictionKernel(const Desc& desc, Queue& queue) : source_(desc, queue) {
     const Rows A = source_.rows(desc);
     const Pattern B(desc.B);
-    const int64_t chunks = std::clamp<int64_t>((desc.A.nnz + desc.A.rows) / 4096, 1, int64_t{16} * queue.concurrency());
+    // Several for each thread, of less work where there is little.
+    const int64_t work = desc.A.nnz + desc.A.rows, threads = queue.concurrency();
+    const int64_t chunks =
+        std::clamp<int64_t>(std::max(work / 4096, std::min(work / 512, 8 * threads)), 1, 16 * threads);
     first_.resize(static_cast<size_t>(chunks) + 1);
     kinds_ = host_array<uint32_t>(desc.memory, desc.A.rows);
     const Buffer shifts = host_array<U>(desc.memory, desc.A.rows);
@@ -52,6 +55,11 @@ class RestrictionKernel final : public Kernel {
       found_in_[at] = static_cast<uint32_t>(&in - found.data());
     });
     gather(desc, queue, found, sums, shifts.as<U>());
+    // By several threads: many small arrays of other threads, or large ones.
+    deal(queue, std::max(chunks, threads), [&](int64_t, int64_t at) {
+      if (at < chunks) found[static_cast<size_t>(at)] = {};
+      if (at < threads) workers[static_cast<size_t>(at)] = {};
+    });
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -119,10 +127,6 @@ class RestrictionKernel final : public Kernel {
       else
         write<int32_t>(of, chunk, starts[at], shifts);
     });
-    // Freed by several threads where that takes long.
-    if (marks.back() >= int64_t{1} << 20)
-      deal(queue, static_cast<int64_t>(found.size()),
-           [&](int64_t, int64_t at) { found[static_cast<size_t>(at)] = {}; });
   }
 
   /// A chunk's part of C's pattern.

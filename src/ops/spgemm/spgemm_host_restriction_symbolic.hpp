@@ -65,32 +65,35 @@ class RestrictionSymbolic {
     std::optional<ColumnSet> columns;  // of a row, once one needs them
     std::optional<MetColumns<I>> met;  // the same, of rows of few products
     std::vector<I> products;           // their columns, of the row
-    Classes known;                     // kinds of rows in `found`
-    Found* found = nullptr;            // where rows of the next chunk may be, if any were alike
-    int64_t tried = most_tried;        // of the next chunk
+    Classes known;                     // of rows in `found` that were looked at
+    std::vector<uint32_t> kinds;       // theirs
+    Found* found = nullptr;            // where rows of the next chunk go, if any were found
+    void forget() {
+      known = {};
+      kinds.clear();
+      found = nullptr;
+    }
+    int64_t tried = most_tried;  // of the next chunk that looks
+    int64_t unlooked = 0;        // rows before it
   };
 
   RestrictionSymbolic(const Rows& A, const Pattern& B) : A_(A), B_(B) {}
 
   /// kinds[i] and shifts[i] for rows begin..end-1: the kind of row i and how far its columns lie from that kind's,
-  /// which is in `fresh` or, so that threads find kinds once, where the thread found those of a chunk before. Returns
-  /// where.
+  /// which is in `fresh` or, so that threads find kinds once and have few arrays, where the thread found those of a
+  /// chunk before. Returns where.
   Found& find(int64_t begin, int64_t end, Worker& worker, uint32_t* kinds, U* shifts, Found& fresh,
               ChunkSums& sums) const {
     Found& found = worker.found != nullptr ? *worker.found : fresh;
-    if (&found == &fresh) worker.known = {};
-    worker.found = nullptr;
-    if constexpr (with_masks) {
-      if (find<true>(begin, end, worker, kinds, shifts, found, sums)) return found;
-      fresh = {};  // a row of B does not ascend strictly
-    } else {
-      find<false>(begin, end, worker, kinds, shifts, found, sums);
+    if (find<with_masks>(begin, end, worker, kinds, shifts, found, sums)) {
+      worker.found = &found;
+      if (worker.kinds.size() >= most_shared || found.marks.size() >= most_marks) worker.forget();
       return found;
     }
-    worker.known = {};
-    worker.found = nullptr;
+    fresh = {};  // a row of B does not ascend strictly
+    worker.forget();
     find<false>(begin, end, worker, kinds, shifts, fresh, sums);
-    worker.found = nullptr;
+    worker.forget();
     return fresh;
   }
 
@@ -103,22 +106,26 @@ class RestrictionSymbolic {
     Classes& known = worker.known;
     const auto before_chunk = static_cast<int64_t>(found.kinds.size());
     int32_t last = no_class;
-    bool looks = true;
+    bool looks = worker.unlooked <= 0;
     int64_t entries = 0, products = 0, stretch = 1;
     for (int64_t i = begin; i < end; ++i) {
       U shift = 0;
       if constexpr (Rows::stored_runs)
         if (looks) fetch(i, std::min(i + stretch, end - 1));
       auto kind = static_cast<uint32_t>(found.kinds.size());
-      if (i - begin >= worker.tried && 2 * (static_cast<int64_t>(kind) - before_chunk) > i - begin) looks = false;
+      if (looks && unlike(i - begin, static_cast<int64_t>(kind) - before_chunk, worker.tried)) {
+        looks = false;
+        worker.unlooked = unlooked_rows;
+      }
       if (looks) {
         const int32_t before = last;
         last = look(known, before, i, shift);
         if (last == no_class) {
           last = known.add(hash(i), i);
+          worker.kinds.push_back(kind);
           shift = 0;
         } else {
-          kind = static_cast<uint32_t>(last);
+          kind = worker.kinds[static_cast<size_t>(last)];
         }
         if (before != no_class) known.after[static_cast<size_t>(before)] = last;
       }
@@ -139,15 +146,20 @@ class RestrictionSymbolic {
     }
     sums = {entries, products};
     worker.tried = looks ? most_tried : fewest_tried;
-    if (looks && found.kinds.size() < most_shared) worker.found = &found;
+    worker.unlooked -= end - begin;
     return true;
   }
 
-  /// Rows of a chunk after which it shows whether they are alike: then no more than half may be of new kinds. Few where
-  /// those of the thread's chunk before were not.
+  /// Rows of a chunk after which it shows whether they are alike: then no more than half may be of new kinds, three
+  /// quarters before. Few where those of the thread's chunk before were not.
   static constexpr int64_t most_tried = 128, fewest_tried = 16;
-  /// Kinds that chunks share.
-  static constexpr size_t most_shared = 4096;
+  static bool unlike(int64_t rows, int64_t fresh, int64_t tried) {
+    return rows >= tried ? 2 * fresh > rows : rows >= fewest_tried && 4 * fresh > 3 * rows;
+  }
+  /// Rows of a thread behind unlike ones that are taken for such.
+  static constexpr int64_t unlooked_rows = 128;
+  /// Kinds that chunks share, and bytes of marks: larger arrays would be moved too often.
+  static constexpr size_t most_shared = 4096, most_marks = size_t{1} << 20;
   /// Rows that are compared at once.
   static constexpr int64_t at_once = 64;
   /// Products of a row whose columns are collected as they are met, with places of two bytes.
