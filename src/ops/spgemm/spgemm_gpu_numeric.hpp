@@ -139,30 +139,30 @@ class Numeric {
     const OrderedLists lists{found_.slots.as<uint16_t>(),     found_.begins.as<int64_t>(),
                              found_.ends.as<uint16_t>(),      found_.end_begins.as<int64_t>(),
                              found_.number_of.as<uint16_t>(), found_.place_bits};
-    const int64_t rows = found_.output.rows;
-    const int lanes = ordered_lanes(found_.output.nnz / rows);
-    const auto part = [&](const int32_t* list, int64_t count, int lanes_log2) {
+    const int64_t rows = found_.output.rows, mean = found_.output.nnz / rows;
+    const bool summed = found_.products >= least_summed * found_.output.nnz;
+    const auto part = [&](const int32_t* list, int64_t count, int64_t entries) {
       // Few rows leave lanes free, and those of one row then wait less for each other.
-      const int log2 = count << 5 <= threads_at_once_ ? 5 : lanes_log2;
-      if (found_.products >= least_summed * found_.output.nnz)
-        ordered<3>(A, B, C, lists, list, count, log2, go);
-      else
-        ordered<1>(A, B, C, lists, list, count, log2, go);
+      const bool free = count << 5 <= threads_at_once_ && (!summed || mean <= 32);
+      const int lanes = free ? 5 : ordered_lanes(entries, summed ? 4 : 5);
+      if (!summed) return ordered<1, 1>(A, B, C, lists, list, count, lanes, go);
+      if (found_.longest_a < 3 << lanes) return ordered<3, 1>(A, B, C, lists, list, count, lanes, go);
+      ordered<4, 4>(A, B, C, lists, list, count, lanes, go);
     };
-    if (found_.classes > 0 || found_.longest <= 16 << lanes) return part(nullptr, rows, lanes);
+    if (found_.classes > 0 || found_.longest <= 16 << ordered_lanes(mean, 5)) return part(nullptr, rows, mean);
     for (int b = survey_bins - 1; b > 0; --b)
-      part(rows_of(b), count_of(b), ordered_lanes(std::min(found_.longest, numeric_limits.upper[b]) / 2));
+      part(rows_of(b), count_of(b), std::min(found_.longest, numeric_limits.upper[b]) / 2);
   }
   /// log2; four entries of C a lane, or more.
-  static int ordered_lanes(int64_t entries) {
+  static int ordered_lanes(int64_t entries, int most_log2) {
     int log2 = 2;
-    while (log2 < 5 && int64_t{4} << log2 <= entries) ++log2;
+    while (log2 < most_log2 && int64_t{4} << log2 <= entries) ++log2;
     return log2;
   }
-  template <int ahead, class Go>
+  template <int ahead, int staged, class Go>
   void ordered(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const OrderedLists& lists,
                const int32_t* list, int64_t count, int lanes, const Go& go) const {
-    using F = OrderedRows<Left, T, I, ahead>;
+    using F = OrderedRows<Left, T, I, ahead, staged>;
     const auto bytes = [&](int block) { return F::shared_bytes(block, lanes, found_.longest_a); };
     const int block = block_of(F::threads, bytes);
     if (count > 0)

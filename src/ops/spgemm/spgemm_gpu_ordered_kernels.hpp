@@ -101,8 +101,9 @@ struct OrderProducts {
   }
 };
 
-/// A subgroup a row, a lane an entry of C, `ahead` products at once.
-template <class Left, class T, class I, int ahead>
+/// A subgroup a row, a lane an entry of C, `ahead` products at once. A lane takes `staged` entries of A at once: what
+/// it loads does not wait then for what it has stored to shared memory.
+template <class Left, class T, class I, int ahead, int staged>
 struct OrderedRows {
   static constexpr int threads = 128;
   Left A;
@@ -132,9 +133,25 @@ struct OrderedRows {
       i = list != nullptr ? list[item] : item;
       if (c.live()) {
         const LeftRow row = A.row(i);
-        for (int32_t k = lane; k < row.length; k += lanes) {
-          begins[k] = static_cast<uint32_t>(B.B.begin(A.column(row, k)));
-          factors[k] = A.value(row, k);
+        for (int32_t first = lane; first < row.length; first += staged * lanes) {
+          I columns[staged];
+          uint32_t at_b[staged];
+          T values[staged];
+#pragma unroll
+          for (int u = 0; u < staged; ++u)
+            if (const int32_t k = first + u * lanes; k < row.length) columns[u] = A.column(row, k);
+#pragma unroll
+          for (int u = 0; u < staged; ++u)
+            if (const int32_t k = first + u * lanes; k < row.length) {
+              at_b[u] = static_cast<uint32_t>(B.B.begin(columns[u]));
+              values[u] = A.value(row, k);
+            }
+#pragma unroll
+          for (int u = 0; u < staged; ++u)
+            if (const int32_t k = first + u * lanes; k < row.length) {
+              begins[k] = at_b[u];
+              factors[k] = values[u];
+            }
         }
       }
     }
