@@ -22,11 +22,13 @@ void sort_cases(Session& session, const char* title, bool with_places) {
               for (int k = 0; k < copies; ++k) {
                 xs.push_back(std::make_shared<DenseArray>(dense_array(bench, rows, rows.layout, 1)));
                 ys.push_back(std::make_shared<DenseArray>(dense_array(bench, rows, rows.layout, 2)));
+                std::shared_ptr<DeviceArray> held;
                 std::shared_ptr<View> places;
                 int32_t* data = nullptr;
                 if (with_places) {
-                  memory.push_back(std::make_shared<DeviceArray>(ctx, static_cast<size_t>(4 * c.count())));
-                  data = static_cast<int32_t*>(memory.back()->data());
+                  held = std::make_shared<DeviceArray>(ctx, static_cast<size_t>(4 * c.count()));
+                  memory.push_back(held);
+                  data = static_cast<int32_t*>(held->data());
                   places = std::make_shared<View>(wrap_dense(bench, c, KKC_TYPE_I32, c.extents, rows.layout, data));
                 }
                 kkc_view_t* const out = places ? places->get() : nullptr;
@@ -34,7 +36,7 @@ void sort_cases(Session& session, const char* title, bool with_places) {
                   plan =
                       std::make_shared<Plan>(make<Plan>("kkc_view_sort_plan", kkc_view_sort_plan, ctx, dim,
                                                         xs[0]->view.get(), ys[0]->view.get(), nullptr, out, nullptr));
-                ours.runs.push_back([plan, places, out, x = xs.back(), y = ys.back()] {
+                ours.runs.push_back([plan, held, places, out, x = xs.back(), y = ys.back()] {
                   check(kkc_view_sort_execute(plan->get(), x->view.get(), y->view.get(), nullptr, out),
                         "kkc_view_sort_execute");
                 });
