@@ -1,5 +1,6 @@
 // spgemm on GPUs where A names each row of B about once, as the transposes of tentative prolongators do, and rows are
-// like no other: all products of a row are put in order.
+// like no other, where dense rows of A are most of the product, where rows are few, and where some have too many
+// products to be sorted otherwise: all products of a row are put in order.
 #include "support/spgemm_gpu_case.hpp"
 
 using namespace kkc_test;
@@ -115,5 +116,90 @@ TEMPLATE_TEST_CASE("spgemm: rows of B that are named about once and sums of very
     c.alpha = T(1);
     REQUIRE(said("gathered_entries", ctx, c, A, few) < said("nnz", ctx, c, A, few));
     run(ctx, c, A, few, nullptr, random);
+  }
+}
+
+TEMPLATE_TEST_CASE("spgemm: dense rows with the transpose, on GPUs", "[spgemm][gpu]", double, std::complex<double>) {
+  using T = TestType;
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    // More products meet in the first row's entry on the diagonal than the threads of a block have parts.
+    constexpr int64_t inner = 256 * 2048 + 5000;
+    std::vector<std::vector<int64_t>> of(3);
+    for (int64_t j = 0; j < inner; ++j) {
+      of[0].push_back(j);
+      if (j % 50 == 7) of[1].push_back(j);
+      if (j % 200 == 7) of[2].push_back(j);
+    }
+    for (int64_t i = 0; i < 4000; ++i) of.push_back({random_int(random, 0, inner - 1)});
+    std::shuffle(of.begin() + 1, of.end(), random);
+    const auto A = from_rows<T>(inner, of);
+    for (const kkc_op_t op : {KKC_OP_TRANSPOSE, KKC_OP_HERMITIAN}) {
+      SpgemmCase<T> c;
+      c.implementation = "gpu_hash";
+      c.op_b = op;
+      c.beta = T(0.5);
+      c.base_a = c.base_b = 1;
+      REQUIRE(said("gathered_entries", ctx, c, A, A) == said("nnz", ctx, c, A, A));
+      run(ctx, c, A, A, nullptr, random);
+      // For want of room the block looks for the products, and adds them up in the same order.
+      SpgemmCase<T> bounded = c;
+      bounded.max_workspace = (static_cast<int64_t>(A.indices.size() * sizeof(T)) + 255) / 256 * 256;
+      REQUIRE(said("gathered_entries", ctx, bounded, A, A) == 0);
+      REQUIRE(bits(ctx, c, A, A) == bits(ctx, bounded, A, A));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("spgemm: few rows, and a few long ones among short ones, on GPUs", "[spgemm][gpu]", float,
+                   std::complex<double>) {
+  using T = TestType;
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    SpgemmCase<T> c;
+    c.implementation = "gpu_hash";
+    c.alpha = T(-2);
+    c.beta = T(0.5);
+    std::vector<std::vector<int64_t>> of(60);
+    for (auto& row : of) row = different(random, random_int(random, 900, 1100), 20'000);
+    of[7].clear();
+    const auto few = from_rows<T>(20'000, of);
+    for (const kkc_op_t op : {KKC_OP_TRANSPOSE, KKC_OP_HERMITIAN}) {
+      c.op_b = op;
+      REQUIRE(said("gathered_entries", ctx, c, few, few) == said("nnz", ctx, c, few, few));
+      run(ctx, c, few, few, nullptr, random);
+    }
+    c.op_b = KKC_OP_NONE;
+
+    // Rows that name a long one have its products; the column of a long one is named by others.
+    constexpr int64_t rows = 20'000;
+    of.assign(static_cast<size_t>(rows), {});
+    for (auto& row : of) row = {random_int(random, 0, rows - 1), random_int(random, 0, rows - 1)};
+    of[100] = different(random, 5000, rows);
+    of[101] = different(random, 1500, rows);
+    of[15'000] = different(random, 3000, rows);
+    for (auto& row : of) std::sort(row.begin(), row.end());
+    const auto A = from_rows<T>(rows, of);
+    for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) {
+      c.op_a = c.op_b = op;
+      REQUIRE(said("gathered_entries", ctx, c, A, A) == said("nnz", ctx, c, A, A));
+      run(ctx, c, A, A, nullptr, random);
+    }
+    // Where the others' products meet, they are not listed.
+    c.op_a = c.op_b = KKC_OP_NONE;
+    std::vector<std::vector<int64_t>> narrow(static_cast<size_t>(rows));
+    for (auto& row : narrow) row = {random_int(random, 0, 1), random_int(random, 0, 1)};
+    for (auto& row : of)
+      if (row.size() == 2)
+        for (int k = 0; k < 10; ++k) row.push_back(random_int(random, 0, rows - 1));
+    const auto wider = from_rows<T>(rows, of), B = from_rows<T>(2, narrow);
+    REQUIRE(said("gathered_entries", ctx, c, wider, B) < said("nnz", ctx, c, wider, B));
+    run(ctx, c, wider, B, nullptr, random);
   }
 }

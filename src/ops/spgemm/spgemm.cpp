@@ -46,6 +46,18 @@ void check_mask(Queue& queue, const Matrix& mask, const CsrRef& a, int64_t rows,
 
 bool conjugates_values(Op op, Scalar scalar) { return conjugates(op) && is_complex_scalar(scalar); }
 
+/// Null where the operand's values are not just in another order.
+const void* positions_of(const Operand& operand, Scalar scalar) {
+  return transposes(operand.op) && !conjugates_values(operand.op, scalar) && operand.transpose.positions
+             ? operand.transpose.positions->data()
+             : nullptr;
+}
+
+void leave_to_kernel(Operand& operand, Scalar scalar) {
+  operand.by_kernel = positions_of(operand, scalar) != nullptr;
+  operand.gathers = operand.gathers && !operand.by_kernel;
+}
+
 /// The lengths of the rows of a pattern of the library's own making: its columns need no look.
 RowStats known_row_stats(Queue& queue, const CsrRef& A) {
   RowStats stats;
@@ -192,6 +204,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   find_row_stats(*context, A, B, parsed.measure, desc);
   const auto multiply_A = [&] {
     desc.A = as_multiplied(queue, *context, A.ref(), desc.rows_a, state->A);
+    desc.positions_A = positions_of(state->A, desc.scalar());
     desc.stored_A = {};
   };
   const bool both = &A == &B && op_a == op_b;
@@ -211,6 +224,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   } else {
     desc.B = as_multiplied(queue, *context, B.ref(), desc.rows_b, state->B);
   }
+  desc.positions_B = positions_of(state->B, desc.scalar());
   if (mask != nullptr) {
     check_mask(queue, *mask, A.ref(), desc.rows(), desc.cols());
     desc.masked = true;
@@ -249,12 +263,12 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   state->why = std::move(made.why);
   state->kernel = std::move(made.kernel);
   state->kernel->output.base = base;
+  const bool knows = state->kernel->knows_positions();
   if (state->A.stored)
     state->A.gathers = false;
-  else if (transposes(op_a) && !conjugates_values(op_a, desc.scalar()) && state->kernel->takes_positions()) {
-    state->A.by_kernel = true;
-    state->A.gathers = false;
-  }
+  else if (knows || state->kernel->takes_positions())
+    leave_to_kernel(state->A, desc.scalar());
+  if (knows) leave_to_kernel(state->B, desc.scalar());
   state->A.planned = PlannedMatrix(queue, A.ref(), parsed.checked);
   state->B.planned = PlannedMatrix(queue, B.ref(), parsed.checked);
   place_workspace(*state, desc);
@@ -320,7 +334,7 @@ void execute(Plan& plan, const void* alpha, const Matrix& A, const Matrix& B, co
     args.B = prepare(queue, state.B, B.ref(), plan.workspace(), reads);
     args.C = const_cast<void*>(c.values);
     args.workspace = plan.workspace();
-    if (state.A.by_kernel) args.positions_A = state.A.transpose.positions->data();
+    if (state.A.by_kernel && !state.kernel->knows_positions()) args.positions_A = state.A.transpose.positions->data();
     state.kernel->execute(queue, args);
   });
 }

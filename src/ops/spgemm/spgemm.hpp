@@ -33,6 +33,9 @@ struct Desc {
   /// With arrays: A is this matrix's transpose, whose pattern nobody has made (A's arrays are null), and rows_a are
   /// those of this one. For implementations that asked for it by transposes_itself.
   CsrRef stored_A{};
+  /// Of operands that are transposes, unless their values are conjugated: entry k is the caller's values[positions[k]],
+  /// positions of the operand's offset type. Valid as long as the patterns; null for others.
+  const void *positions_A = nullptr, *positions_B = nullptr;
 
   Scalar scalar() const { return A.scalar; }
   int64_t rows() const { return A.rows; }
@@ -60,6 +63,8 @@ class Kernel {
   virtual size_t workspace_bytes() const { return 0; }
   /// Whether execute takes Args::positions_A, which saves the room and the time to put A's values in order.
   virtual bool takes_positions() const { return false; }
+  /// Whether Desc's positions are in the plan: execute then wants the values of A and B where the caller has them.
+  virtual bool knows_positions() const { return false; }
   /// At least "products" (scalar multiplications) and "plan_bytes" (memory kept, C's pattern aside).
   virtual void describe(Info& info) const = 0;
 };

@@ -138,31 +138,31 @@ struct LengthsOfRows {
 };
 
 /// Keys: the row in the list and the column of C.
-template <class I>
+template <class I, class Key>
 struct KeysOfLongestRows {
   static constexpr int threads = 256;
   Pattern<I> A;
   SingleEntries<I> B;
   LongestRows rows;
   int32_t column_bits;
-  uint64_t* keys;
+  Key* keys;
 
   __device__ void operator()() const {
     const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (e >= rows.entries) return;
     const int32_t l = rows.row_of(static_cast<int32_t>(e));
     const int64_t position = A.begin(rows.list[l]) + (e - rows.bounds[l]);
-    keys[e] = static_cast<uint64_t>(l) << column_bits | static_cast<uint64_t>(B.column(A.column(position)));
+    keys[e] = static_cast<Key>(l) << column_bits | static_cast<Key>(B.column(A.column(position)));
   }
 };
 
-template <class I>
+template <class I, class Key>
 struct OrderLongestRows {
   static constexpr int threads = 256;
   Pattern<I> A;
   LongestRows rows;
   int32_t column_bits;
-  const uint64_t* keys;    // sorted
+  const Key* keys;         // sorted
   const uint32_t* places;  // where each was
   RowsByColumn to;
   int32_t* diagonal_at;  // [rows of the list] where it comes in the order, plus one; zero at first
@@ -170,7 +170,7 @@ struct OrderLongestRows {
   __device__ void operator()() const {
     const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
     const bool there = e < rows.entries;
-    const uint64_t key = there ? keys[e] : 0;
+    const Key key = there ? keys[e] : 0;
     const auto l = static_cast<int32_t>(key >> column_bits);
     const bool first = there && (e == 0 || key != keys[e - 1]);
     if (there) {
@@ -198,21 +198,22 @@ struct OrderLongestRows {
 };
 
 /// Counts the entries of C up to that which A's diagonal entry adds to.
+template <class Key>
 struct DiagonalOfLongestRows {
   static constexpr int threads = 256;
   LongestRows rows;
   int32_t column_bits;
-  const uint64_t* keys;
+  const Key* keys;
   const int32_t* diagonal_at;
   int32_t* entry_of_diagonal;
 
   __device__ void operator()() const {
     const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
     const bool there = e < rows.entries;
-    const uint64_t key = there ? keys[e] : 0;
+    const Key key = there ? keys[e] : 0;
     const auto l = static_cast<int32_t>(key >> column_bits);
     const bool counted = there && e < diagonal_at[l] && (e == 0 || key != keys[e - 1]);
-    OrderLongestRows<int32_t>::add_of_row(counted, l, rows, entry_of_diagonal);
+    OrderLongestRows<int32_t, Key>::add_of_row(counted, l, rows, entry_of_diagonal);
   }
 };
 

@@ -87,23 +87,34 @@ class RowOrder {
     }
     const auto n = read_back<int32_t>(queue_, bounds.as<int32_t>() + count);
     const LongestRows rows{list, count, bounds.as<int32_t>(), n};
-    const std::array<Buffer, 2> keys{array<uint64_t>(n), array<uint64_t>(n)};
+    if (column_bits + bits_of(count) <= 32)
+      sort_longest<uint32_t>(to, rows, column_bits);
+    else
+      sort_longest<uint64_t>(to, rows, column_bits);
+  }
+
+  template <class Key>
+  void sort_longest(const RowsByColumn& to, const LongestRows& rows, int column_bits) {
+    const int64_t n = rows.entries;
+    const std::array<Buffer, 2> keys{array<Key>(n), array<Key>(n)};
     const std::array<Buffer, 2> places{array<uint32_t>(n), array<uint32_t>(n)};
-    launch_over(queue_, n, KeysOfLongestRows<I>{r_.A, r_.B, rows, column_bits, keys[0].as<uint64_t>()});
-    gpu::prepare_sort<uint64_t, uint32_t>(queue_);
-    const Buffer scratch = array<char>(static_cast<int64_t>(gpu::sort_scratch_bytes<uint64_t, uint32_t>(n)));
-    const auto which = static_cast<size_t>(gpu::sort_pairs<uint64_t, uint32_t>(
-        queue_, {keys[0].as<uint64_t>(), keys[1].as<uint64_t>()}, {places[0].as<uint32_t>(), places[1].as<uint32_t>()},
-        n, 0, column_bits + bits_of(count), scratch.data(), gpu::PayloadIs::places));
-    const auto* const sorted = keys[which].as<uint64_t>();
-    const Buffer diagonal_at = array<int32_t>(count);
+    launch_over(queue_, n, KeysOfLongestRows<I, Key>{r_.A, r_.B, rows, column_bits, keys[0].template as<Key>()});
+    gpu::prepare_sort<Key, uint32_t>(queue_);
+    const Buffer scratch = array<char>(static_cast<int64_t>(gpu::sort_scratch_bytes<Key, uint32_t>(n)));
+    const auto which = static_cast<size_t>(
+        gpu::sort_pairs<Key, uint32_t>(queue_, {keys[0].template as<Key>(), keys[1].template as<Key>()},
+                                       {places[0].template as<uint32_t>(), places[1].template as<uint32_t>()}, n, 0,
+                                       column_bits + bits_of(rows.count), scratch.data(), gpu::PayloadIs::places));
+    const auto* const sorted = keys[which].template as<Key>();
+    const Buffer diagonal_at = array<int32_t>(rows.count);
     clear(queue_, diagonal_at);
     launch_over(queue_, n,
-                OrderLongestRows<I>{r_.A, rows, column_bits, sorted, places[which].as<uint32_t>(), to,
-                                    diagonal_at.as<int32_t>()});
+                OrderLongestRows<I, Key>{r_.A, rows, column_bits, sorted, places[which].template as<uint32_t>(), to,
+                                         diagonal_at.as<int32_t>()});
     if (to.diagonal != nullptr)
-      launch_over(queue_, n,
-                  DiagonalOfLongestRows{rows, column_bits, sorted, diagonal_at.as<int32_t>(), to.entry_of_diagonal});
+      launch_over(
+          queue_, n,
+          DiagonalOfLongestRows<Key>{rows, column_bits, sorted, diagonal_at.as<int32_t>(), to.entry_of_diagonal});
   }
 
   Queue& queue_;

@@ -1,59 +1,99 @@
 // Entries of C that very many products of one row meet, as the products of dense rows of A with those of the transpose:
-// in the order of A's row they would be one thread's work. Thread t of a block adds the products t, t + threads, ... of
-// the entry, and the threads' sums are added up in pairs: another order than elsewhere, but always the same, whether
-// the plan keeps lists of the products (GatherCrowdedRows) or, for want of room, the block looks for them
-// (FindCrowded).
+// in the order of A's row they would be one thread's work. They are taken by parts of products_of_part; thread t of a
+// block adds the products t, t + threads, ... of a part, then the threads' sums are added up in pairs, and the parts'
+// sums in the same way: another order than elsewhere, but always the same, whether the plan keeps lists of the products
+// (GatherEntries) or, for want of room, the block looks for them (FindCrowded).
 #pragma once
 
 #include "spgemm_gpu_gathered_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
-inline constexpr int crowded_threads = 1024;
-
-/// The sum of all threads' sums, in thread 0. `room` holds one for each thread.
+/// The sum of all threads' sums, in thread 0. `room` holds one for each warp.
 template <class T>
-__device__ inline T sum_in_pairs(const T& sum, T* room) {
-  const auto thread = static_cast<int>(threadIdx.x);
+__device__ inline T sum_in_pairs(T sum, T* room) {
+  constexpr int warps = gathering_threads / 32;
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+  sum = gpu::subgroup_sum(sum, 32);
   __syncthreads();
-  room[thread] = sum;
-  for (int half = crowded_threads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (thread < half) room[thread] = gpu::add(room[thread], room[thread + half]);
-  }
-  return room[0];
+  if (lane == 0) room[warp] = sum;
+  __syncthreads();
+  return warp == 0 ? gpu::subgroup_sum(lane < warps ? room[lane] : T{}, warps) : T{};
 }
 
+/// What another block has just written.
 template <class T>
-struct alignas(16) CrowdedRoom {
-  unsigned char bytes[crowded_threads * sizeof(T)];
+__device__ inline T load_written(const T* p) {
+  if constexpr (gpu::is_pair<T>)
+    return {load_written(&p->re), load_written(&p->im)};
+  else
+    return *static_cast<const volatile T*>(p);
+}
 
-  __device__ T* sums() { return reinterpret_cast<T*>(bytes); }
+/// The parts of all such entries, one entry's behind each other; results and tickets for each.
+template <class T>
+struct CrowdedParts {
+  const CrowdedPart* list;
+  int64_t count;
+  T* results;
+  unsigned* tickets;  // zero
 };
 
-/// A block an entry of `crowded`, by the lists.
+/// All entries: blocks of the crowded ones' parts first, then those of many products, then the others.
 template <class Left, class T, class I>
-struct GatherCrowdedRows {
-  static constexpr int threads = crowded_threads;
+struct GatherEntries {
+  static constexpr int threads = gathering_threads, blocks_per_sm = sizeof(T) <= 8 ? 8 : 4;
   GatherRows<Left, T, I> each;
-  const int32_t* crowded;
+  CrowdedParts<T> crowded;
+  const int32_t* many;
+  int64_t many_count;
+
+  struct alignas(16) Room {
+    unsigned char bytes[GatherManyRows<Left, T, I>::room_bytes];
+  };
 
   __device__ void operator()() const {
-    __shared__ CrowdedRoom<T> room;
-    const GatheredLists& lists = each.lists;
-    const int64_t e = crowded[blockIdx.x];
-    const int32_t end = lists.starts[e + 1];
+    __shared__ Room room;
+    __shared__ bool last;
+    int64_t block = blockIdx.x;
+    if (block < crowded.count) return add_part(block, reinterpret_cast<T*>(room.bytes), last);
+    block -= crowded.count;
+    if (block < many_count) return GatherManyRows<Left, T, I>::run(each, many[block], room.bytes);
+    each.run((block - many_count) * threads + threadIdx.x);
+  }
+
+  /// The block that ends last adds up the parts.
+  __device__ void add_part(int64_t number, T* room, bool& last) const {
+    const CrowdedPart mine = crowded.list[number];
+    const int32_t begin = each.lists.starts[mine.entry], end = each.lists.starts[mine.entry + 1],
+                  first = begin + mine.part * products_of_part, parts = (end - begin - 1) / products_of_part + 1;
     const Coefficients<T> c(each.C);
     T sum{};
     if (c.live()) {
-      const LeftRow row = lists.row(each.A, e);
-#pragma unroll 4
-      for (int32_t p = lists.starts[e] + static_cast<int32_t>(threadIdx.x); p < end; p += threads)
-        sum =
-            gpu::multiply_add(each.A.value(row, static_cast<int32_t>(lists.of_a[p])), each.B.value(lists.of_b[p]), sum);
+      const LeftRow row = each.lists.row(each.A, mine.entry);
+      const int32_t end_of_part = end - first < products_of_part ? end : first + products_of_part;
+      for (int32_t p = first + static_cast<int32_t>(threadIdx.x); p < end_of_part; p += threads)
+        sum = each.add_product(row, p, sum);
     }
-    sum = sum_in_pairs(sum, room.sums());
-    if (threadIdx.x == 0) c.finish(each.C.data[lists.place(e)], sum);
+    sum = sum_in_pairs(sum, room);
+    if (parts > 1) {
+      T* const results = crowded.results + (number - mine.part);
+      if (threadIdx.x == 0) {
+        results[mine.part] = sum;
+        __threadfence();
+        // Wraps to zero at the last block: ready for the next launch.
+        const auto all = static_cast<unsigned>(parts - 1);
+        last = atomicInc(crowded.tickets + (number - mine.part), all) == all;
+        __threadfence();
+      }
+      __syncthreads();
+      if (!last) return;
+      sum = T{};
+      for (int32_t part = static_cast<int32_t>(threadIdx.x); part < parts; part += threads)
+        sum = gpu::add(sum, load_written(results + part));
+      sum = sum_in_pairs(sum, room);
+    }
+    if (threadIdx.x == 0) c.finish(each.C.data[each.lists.place(mine.entry)], sum);
   }
 };
 
@@ -105,7 +145,7 @@ struct PlaceCrowded {
 /// A block an entry: what will be C's number, before anything of C is written.
 template <class Left, class T, class I>
 struct FindCrowded {
-  static constexpr int threads = crowded_threads;
+  static constexpr int threads = gathering_threads, items = 4;  // entries of A a thread looks at together
   Left A;
   RightValues<T, I> B;
   Values<T> C;
@@ -116,46 +156,71 @@ struct FindCrowded {
   struct Range {
     int64_t begin, end;  // in B
   };
+  struct alignas(16) Room {
+    unsigned char bytes[(threads / 32 + 1) * sizeof(T)];
+  };
 
   __device__ void operator()() const {
-    __shared__ CrowdedRoom<T> room;
+    __shared__ Room room;
     __shared__ int32_t counts[33], from_a[threads];
     __shared__ int64_t from_b[threads];
     const auto thread = static_cast<int32_t>(threadIdx.x);
     const LeftRow row = A.row(crowded.rows[blockIdx.x]);
     const I column = crowded.columns[blockIdx.x];
     const Coefficients<T> c(C);
-    T sum{};
+    T* const sums = reinterpret_cast<T*>(room.bytes);
+    T sum{}, of_parts{};
+    const auto end_part = [&](int32_t part) {
+      const T whole = sum_in_pairs(sum, sums);
+      if (thread == 0) sums[threads / 32] = whole;
+      __syncthreads();
+      if (thread == part % threads) of_parts = part == 0 ? sums[threads / 32] : gpu::add(of_parts, sums[threads / 32]);
+      sum = T{};
+    };
     int32_t before = 0;  // products
-    for (int32_t first = 0; c.live() && first < row.length; first += threads) {
-      const int32_t k = first + thread;
-      const Range range = k < row.length ? range_of(A.column(row, k), column) : Range{0, 0};
+    for (int32_t first = 0; c.live() && first < row.length; first += items * threads) {
+      Range range[items];
       int32_t mine = 0, met;
-      for (int64_t p = range.begin; p < range.end; ++p) mine += B.B.column(p) == column ? 1 : 0;
+#pragma unroll
+      for (int u = 0; u < items; ++u) {
+        const int32_t k = first + items * thread + u;
+        range[u] = k < row.length ? range_of(A.column(row, k), column) : Range{0, 0};
+      }
+#pragma unroll
+      for (int u = 0; u < items; ++u)
+        for (int64_t p = range[u].begin; p < range[u].end; ++p) mine += B.B.column(p) == column ? 1 : 0;
       const int32_t start = before + block_scan(mine, counts, met);
       // As many at a time as there are threads, each product to the thread that its number asks for.
-      for (int32_t from = before; from < before + met; from += threads) {
+      for (int32_t from = before, to; from < before + met; from = to) {
+        const int32_t part = from / products_of_part;
+        to = before + met;
+        to = to < from + threads ? to : from + threads;
+        to = to < (part + 1) * products_of_part ? to : (part + 1) * products_of_part;
         from_a[thread] = -1;
         __syncthreads();
         int32_t number = start;
-        for (int64_t p = range.begin; mine > 0 && p < range.end; ++p) {
-          if (B.B.column(p) != column) continue;
-          if (number >= from && number < from + threads) {
-            from_a[number % threads] = k;
-            from_b[number % threads] = p;
+#pragma unroll
+        for (int u = 0; u < items; ++u)
+          for (int64_t p = range[u].begin; mine > 0 && p < range[u].end; ++p) {
+            if (B.B.column(p) != column) continue;
+            if (number >= from && number < to) {
+              from_a[number % threads] = first + items * thread + u;
+              from_b[number % threads] = p;
+            }
+            ++number;
           }
-          ++number;
-        }
         __syncthreads();
         if (from_a[thread] >= 0) sum = gpu::multiply_add(A.value(row, from_a[thread]), B.value(from_b[thread]), sum);
         __syncthreads();
+        if (to == (part + 1) * products_of_part) end_part(part);
       }
       before += met;
     }
-    sum = sum_in_pairs(sum, room.sums());
+    if (before % products_of_part != 0) end_part(before / products_of_part);
+    if (before > products_of_part) of_parts = sum_in_pairs(of_parts, sums);
     if (thread != 0) return;
     T result = gpu::is_zero(c.beta) ? T{} : C.data[crowded.places[blockIdx.x]];
-    c.finish(result, sum);
+    c.finish(result, of_parts);
     results[blockIdx.x] = result;
   }
 

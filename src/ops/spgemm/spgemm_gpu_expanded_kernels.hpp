@@ -1,5 +1,6 @@
-// All products of A B by entry of C, for an A that names each row of B about once (the second half of a Galerkin
-// product) and rows that are like no other: a row's products are the entries of the rows of B that it names, one behind
+// All products of A B by entry of C, where rows are like no other and most entries of C are few products: for an A that
+// names each row of B about once (the second half of a Galerkin product), or whose dense rows have most of the products
+// (with the transpose, for example): a row's products are the entries of the rows of B that it names, one behind
 // the other, so that each row is put in order as if it were one of a matrix (order_rows). The numeric phase is
 // GatherRows'.
 #pragma once
@@ -58,11 +59,12 @@ struct ColumnsOfExpanded {
   }
 };
 
-/// The factors of the products in the order of C's entries.
+/// The factors of the products in the order of C's entries, where the caller has their values.
 template <class I>
 struct ListExpanded {
   static constexpr int threads = 256, items = 4;
   ExpandedProducts<I> products;
+  Offsets positions_a, positions_b;  // no data: their own order
   const uint32_t* order;
   uint32_t *of_a, *of_b;
 
@@ -78,9 +80,13 @@ struct ListExpanded {
 #pragma unroll
     for (int u = 0; u < items; ++u)
       if (const int64_t k = first + u * threads; k < products.count) {
-        of_a[k] = entry[u];
-        of_b[k] = static_cast<uint32_t>(products.position(product[u], entry[u]));
+        of_a[k] = in_values(positions_a, entry[u]);
+        of_b[k] = in_values(positions_b, products.position(product[u], entry[u]));
       }
+  }
+
+  __device__ static uint32_t in_values(const Offsets& positions, int64_t entry) {
+    return static_cast<uint32_t>(positions.data != nullptr ? positions.at(entry) : entry);
   }
 };
 
@@ -89,7 +95,8 @@ struct ListLongSums {
   static constexpr int threads = 256, items = 4;
   const int32_t* starts;
   int64_t entries;
-  int32_t *many, *crowded;
+  int32_t* many;
+  CrowdedPart* crowded;
   GatherState* state;
 
   __device__ void operator()() const {

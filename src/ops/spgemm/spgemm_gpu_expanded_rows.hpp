@@ -4,12 +4,18 @@
 #include "device/gpu_rows.hpp"
 #include "spgemm_gpu_expanded_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
+#include "spgemm_gpu_gathered_rows.hpp"
 #include "spgemm_gpu_rows_by_column.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
 // Products an entry of C: slots of more take less to read. The lists of so many are less than four times C's bytes.
 inline constexpr double most_expanded_compression = 2.5;
+// The same for few rows, which lanes along B's short rows would leave most of the device idle for.
+inline constexpr double most_compression_of_few = 16;
+inline constexpr int64_t few_expanded_rows = 4096, least_products_of_few = 512;
+inline constexpr int64_t most_products_of_short = 256;      // in the mean: slots of longer rows are found faster
+inline constexpr int64_t most_expanded = int64_t{1} << 27;  // products: up to 48 bytes each while they are sorted
 
 template <class I>
 class ExpandedRows {
@@ -17,16 +23,17 @@ class ExpandedRows {
   ExpandedRows(Queue& queue, const Problem<PlainLeft<I>, I>& problem, int64_t products)
       : queue_(queue), p_(problem), n_(products) {}
 
-  /// Of what is known before products are looked at: A names rows of B about once each and several in a row, and there
-  /// is room for the lists.
-  bool candidate(int64_t room) const {
-    return p_.A.list == nullptr && p_.nnz_a <= p_.B.B.rows && p_.nnz_a >= 2 * p_.rows && n_ <= 2 * p_.nnz_b &&
-           n_ < INT32_MAX && p_.nnz_b < UINT32_MAX && list_bytes(n_) <= room;
+  /// Whether A names rows of B about once each and several in a row, as is known before products are looked at.
+  bool restricts() const { return p_.nnz_a <= p_.B.B.rows && p_.nnz_a >= 2 * p_.rows && n_ <= 2 * p_.nnz_b; }
+  /// Whether A has few rows, of many products, and names short rows of B.
+  bool few_rows() const {
+    return p_.rows <= few_expanded_rows && n_ >= least_products_of_few * p_.rows && n_ < most_gathered_mean * p_.nnz_a;
   }
-  /// And once C's entries are counted.
-  bool takes(int64_t entries, int64_t room) const {
-    const int64_t bytes = list_bytes(n_) + (entries + 1) * static_cast<int64_t>(sizeof(int32_t));
-    return static_cast<double>(n_) <= most_expanded_compression * static_cast<double>(entries) && bytes <= room;
+  bool short_rows() const { return n_ <= most_products_of_short * p_.rows; }
+  /// Of C's entries those that are known.
+  bool has_room(int64_t room, int64_t entries = 0) const {
+    return p_.A.list == nullptr && n_ < INT32_MAX && std::max(p_.nnz_a, p_.nnz_b) < UINT32_MAX &&
+           list_bytes() + (entries + 1) * static_cast<int64_t>(sizeof(int32_t)) <= room;
   }
 
   /// begins: of each row's products.
@@ -66,25 +73,27 @@ class ExpandedRows {
     found.of_b = p_.template array<uint32_t>(n_);
     using F = ListExpanded<I>;
     launch_over(queue_, (n_ + F::items - 1) / F::items,
-                F{products(), order_.template as<uint32_t>(), found.of_a.template as<uint32_t>(),
-                  found.of_b.template as<uint32_t>()});
+                F{products(), p_.positions_a, p_.positions_b, order_.template as<uint32_t>(),
+                  found.of_a.template as<uint32_t>(), found.of_b.template as<uint32_t>()});
     found.many = p_.template array<int32_t>(n_ / most_gathered_of_thread + 1);
-    found.crowded = p_.template array<int32_t>(n_ / most_gathered_in_order + 1);
+    found.crowded = p_.template array<CrowdedPart>(most_crowded_parts(n_));
     const Buffer state = p_.template array<GatherState>(1);
     clear(queue_, state);
     launch_over(queue_, (entries + ListLongSums::items - 1) / ListLongSums::items,
-                ListLongSums{starts, entries, found.many.template as<int32_t>(), found.crowded.template as<int32_t>(),
-                             state.as<GatherState>()});
+                ListLongSums{starts, entries, found.many.template as<int32_t>(),
+                             found.crowded.template as<CrowdedPart>(), state.as<GatherState>()});
     const auto s = read_back<GatherState>(queue_, state.data());
     found.many_count = s.many;
     found.crowded_count = s.crowded;
+    make_room_for_parts(queue_, p_, found);
     return found;
   }
 
  private:
-  static int64_t list_bytes(int64_t products) {
-    constexpr int64_t word = sizeof(uint32_t);
-    return word * (2 * products + products / most_gathered_of_thread + products / most_gathered_in_order + 2);
+  int64_t list_bytes() const {
+    constexpr auto word = static_cast<int64_t>(sizeof(uint32_t));
+    const auto of_part = static_cast<int64_t>(sizeof(CrowdedPart) + sizeof(unsigned) + p_.element);
+    return word * (2 * n_ + n_ / most_gathered_of_thread + 1) + of_part * most_crowded_parts(n_);
   }
 
   ExpandedProducts<I> products() const {

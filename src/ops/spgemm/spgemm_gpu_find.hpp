@@ -30,7 +30,9 @@ Found find(const Desc& desc, Queue& queue) {
                                  size_of(desc.scalar()),
                                  desc.max_workspace,
                                  desc.sorted,
-                                 desc.memory};
+                                 desc.memory,
+                                 {desc.positions_A, offset_size(desc.A.pair) == 8, 0},
+                                 {desc.positions_B, offset_size(desc.B.pair) == 8, 0}};
   if (!desc.masked) return Symbolic<Left, I>(queue, problem).run();
   const Pattern<I> mask = pattern_of<I>(desc.mask);
   if (ascends(queue, problem, mask, desc.mask.nnz)) return Symbolic<Left, I>(queue, problem).run(mask, desc.mask.nnz);

@@ -24,6 +24,7 @@ struct Problem {
   int64_t most_slot_bytes;  // of product slots that the numeric phase may keep; -1: no bound
   bool sorted;              // C's rows must be; else only those are that the numeric phase cuts
   std::shared_ptr<const Memory> memory;
+  Offsets positions_a{}, positions_b{};  // of entries in the caller's values; no data: their own order
 
   /// For plans alone, not for what matrices share with them.
   template <class X>
@@ -41,14 +42,17 @@ using Bins = std::array<Bin, survey_bins>;
 /// Rows whose entries gather their products, or all rows: what GatherRows reads. Without room for that, where those of
 /// very many products are: what FindCrowded reads, and its results.
 struct Gathered {
-  int64_t entries = 0, many_count = 0, crowded_count = 0;  // of C
+  int64_t entries = 0, many_count = 0, crowded_count = 0;  // of C; crowded: their parts, but for FindCrowded
   int32_t longest = 0;                                     // of their rows
   Buffer of_a, of_b, starts, row_of, places, many, crowded;
-  Buffer columns, results;
+  Buffer columns, results, tickets;
+
+  bool all() const { return entries > 0 && row_of.data() == nullptr; }
 
   size_t bytes() const {
     size_t sum = 0;
-    for (const Buffer* buffer : {&of_a, &of_b, &starts, &row_of, &places, &many, &crowded, &columns, &results})
+    for (const Buffer* buffer :
+         {&of_a, &of_b, &starts, &row_of, &places, &many, &crowded, &columns, &results, &tickets})
       sum += buffer->bytes();
     return sum;
   }

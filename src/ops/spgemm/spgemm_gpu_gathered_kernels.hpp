@@ -16,19 +16,28 @@ inline constexpr int32_t most_gathered_rows = 4096;
 inline constexpr int64_t most_gathered = int64_t{1} << 25;  // products: 40 bytes each while they are sorted
 inline constexpr int32_t most_gathered_of_thread = 64;      // products of an entry
 inline constexpr int32_t most_gathered_in_order = 1024;     // more: spgemm_gpu_crowded_kernels.hpp
+inline constexpr int gathering_threads = 256;
+inline constexpr int32_t products_of_part = 8 * gathering_threads;
 
 /// Zero at first.
 struct GatherState {
+  unsigned long long products;  // of the rows
   int32_t rows, entries, many, crowded, longest;
 };
 
-/// Lists the rows, and leaves no products to others.
+/// A block's share of an entry of C of more: the part-th products_of_part of its products.
+struct CrowdedPart {
+  int32_t entry, part;
+};
+inline int64_t most_crowded_parts(int64_t products) { return products / (most_gathered_in_order / 2) + 1; }
+
+/// Lists the rows.
 template <class Left>
 struct FindGathered {
   static constexpr int threads = 256;
   Left A;
   int64_t rows;
-  int32_t* bounds;
+  const int32_t* bounds;
   int32_t* list;     // [most_gathered_rows]
   int32_t* lengths;  // [most_gathered_rows], of A's rows
   GatherState* state;
@@ -42,7 +51,20 @@ struct FindGathered {
     if (at >= most_gathered_rows) return;
     list[at] = static_cast<int32_t>(i);
     lengths[at] = length;
-    bounds[i] = 0;
+    atomicAdd(&state->products, static_cast<unsigned long long>(bound));
+  }
+};
+
+/// Leaves none of their products to others.
+struct TakeListed {
+  static constexpr int threads = 256;
+  const int32_t* list;
+  int32_t count;
+  int32_t* bounds;
+
+  __device__ void operator()() const {
+    const auto l = static_cast<int32_t>(blockIdx.x * threads + threadIdx.x);
+    if (l < count) bounds[list[l]] = 0;
   }
 };
 
@@ -120,11 +142,14 @@ struct GatheredLists {
 };
 
 /// Notes entry e of C, of so many products, where it is not a thread's.
-__device__ inline void list_long_sum(int64_t e, int32_t products, int32_t* many, int32_t* crowded, GatherState* state) {
-  if (products > most_gathered_in_order)
-    crowded[atomicAdd(&state->crowded, 1)] = static_cast<int32_t>(e);
-  else if (products > most_gathered_of_thread)
+__device__ inline void list_long_sum(int64_t e, int32_t products, int32_t* many, CrowdedPart* crowded,
+                                     GatherState* state) {
+  if (products > most_gathered_in_order) {
+    const int32_t parts = (products - 1) / products_of_part + 1, first = atomicAdd(&state->crowded, parts);
+    for (int32_t part = 0; part < parts; ++part) crowded[first + part] = {static_cast<int32_t>(e), part};
+  } else if (products > most_gathered_of_thread) {
     many[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
+  }
 }
 
 /// From the sorted keys and the entries counted up to each: the products in their order, the entries' rows, columns and
@@ -190,7 +215,8 @@ struct PlaceGathered {
   Offsets offsets;  // of C
   I* target;
   int64_t* places;
-  int32_t *many, *crowded;
+  int32_t* many;
+  CrowdedPart* crowded;
   GatherState* state;
 
   __device__ void operator()() const {
@@ -203,66 +229,45 @@ struct PlaceGathered {
   }
 };
 
-/// A thread two entries of C of few products.
+/// A thread an entry of C of few products.
 template <class Left, class T, class I>
 struct GatherRows {
-  static constexpr int threads = 256, items = 2, tile = threads * items;
   Left A;
   RightValues<T, I> B;
   Values<T> C;
   GatheredLists lists;
   int64_t entries;
 
-  __device__ void operator()() const {
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * tile + threadIdx.x;
+  __device__ void run(int64_t e) const {
+    if (e >= entries) return;
+    const int32_t begin = lists.starts[e], end = lists.starts[e + 1];
+    if (end - begin > most_gathered_of_thread) return;
     const Coefficients<T> c(C);
-    int32_t begin[items], length[items];
-#pragma unroll
-    for (int u = 0; u < items; ++u) {
-      const int64_t e = first + u * threads;
-      begin[u] = e < entries ? lists.starts[e] : 0;
-      length[u] = e < entries ? lists.starts[e + 1] - begin[u] : most_gathered_of_thread + 1;
-    }
-    LeftRow row[items]{};
-    T sum[items]{};
+    T sum{};
     if (c.live()) {
-#pragma unroll
-      for (int u = 0; u < items; ++u) {
-        if (length[u] > most_gathered_of_thread) continue;
-        row[u] = lists.row(A, first + u * threads);
-        sum[u] = gpu::multiply_add(A.value(row[u], static_cast<int32_t>(lists.of_a[begin[u]])),
-                                   B.value(lists.of_b[begin[u]]), sum[u]);
-      }
+      const LeftRow row = lists.row(A, e);
+      sum = add_product(row, begin, sum);  // most are no more
+      for (int32_t p = begin + 1; p < end; ++p) sum = add_product(row, p, sum);
     }
-#pragma unroll
-    for (int u = 0; u < items; ++u) {
-      if (length[u] > most_gathered_of_thread) continue;
-      if (c.live())
-        for (int32_t p = begin[u] + 1; p < begin[u] + length[u]; ++p)
-          sum[u] =
-              gpu::multiply_add(A.value(row[u], static_cast<int32_t>(lists.of_a[p])), B.value(lists.of_b[p]), sum[u]);
-      c.finish(C.data[lists.place(first + u * threads)], sum[u]);
-    }
+    c.finish(C.data[lists.place(e)], sum);
+  }
+
+  __device__ T add_product(const LeftRow& row, int32_t p, const T& sum) const {
+    return gpu::multiply_add(A.value(row, static_cast<int32_t>(lists.of_a[p])), B.value(lists.of_b[p]), sum);
   }
 };
 
 /// A block an entry of many: all threads read, one adds, so that the order is the same.
 template <class Left, class T, class I>
 struct GatherManyRows {
-  static constexpr int threads = 256;
-  GatherRows<Left, T, I> each;
-  const int32_t* many;
+  static constexpr int threads = gathering_threads;
+  static constexpr size_t room_bytes = 4 * threads * sizeof(T);
 
-  struct alignas(16) Room {
-    unsigned char bytes[4 * threads * sizeof(T)];
-  };
-
-  __device__ void operator()() const {
-    __shared__ Room room;
-    T* const stages = reinterpret_cast<T*>(room.bytes);  // of two rounds: factors, then entries of B
+  /// room: of two rounds, factors, then entries of B.
+  __device__ static void run(const GatherRows<Left, T, I>& each, int64_t e, void* room) {
+    T* const stages = static_cast<T*>(room);
     const auto thread = static_cast<int32_t>(threadIdx.x);
     const GatheredLists& lists = each.lists;
-    const int64_t e = many[blockIdx.x];
     const int32_t begin = lists.starts[e], end = lists.starts[e + 1];
     const Coefficients<T> c(each.C);
     T sum{};

@@ -7,28 +7,47 @@
 
 namespace kkc::spgemm::gpu_parts {
 
+/// What the parts of crowded entries need, once they are counted.
+template <class Problem>
+void make_room_for_parts(Queue& queue, const Problem& problem, Gathered& found) {
+  if (found.crowded_count == 0) return;
+  found.results = problem.template array<char>(found.crowded_count * static_cast<int64_t>(problem.element));
+  found.tickets = problem.template array<unsigned>(found.crowded_count);
+  clear(queue, found.tickets);
+}
+
 template <class Left, class I>
 class GatheredRows {
  public:
   GatheredRows(Queue& queue, const Problem<Left, I>& problem) : queue_(queue), p_(problem) {}
 
-  /// Takes such rows out of `bounds`, the products of each row. Whether there are any.
+  /// Whether there are such rows that may be listed; bounds: the products of each row.
   bool find(const Buffer& bounds) {
     if (p_.longest_a < least_gathered || p_.nnz_b > UINT32_MAX) return false;
     state_ = p_.template array<GatherState>(1);
     clear(queue_, state_);
     list_ = p_.template array<int32_t>(most_gathered_rows);
-    const Buffer lengths = p_.template array<int32_t>(most_gathered_rows);
-    const Buffer kept = p_.template array<int32_t>(p_.rows);
-    queue_.copy(kept.data(), bounds.data(), static_cast<size_t>(p_.rows) * sizeof(int32_t));
+    lengths_ = p_.template array<int32_t>(most_gathered_rows);
     launch_over(queue_, p_.rows,
                 FindGathered<Left>{p_.A, p_.rows, bounds.as<int32_t>(), list_.template as<int32_t>(),
-                                   lengths.as<int32_t>(), state()});
-    rows_ = read_back<GatherState>(queue_, state()).rows;
-    if (rows_ == 0) return false;
-    if (rows_ <= most_gathered_rows && expand(lengths)) return true;
-    queue_.copy(bounds.data(), kept.data(), static_cast<size_t>(p_.rows) * sizeof(int32_t));
-    return false;
+                                   lengths_.template as<int32_t>(), state()});
+    const auto s = read_back<GatherState>(queue_, state());
+    rows_ = s.rows;
+    products_ = static_cast<int64_t>(s.products);
+    return rows_ > 0 && rows_ <= most_gathered_rows && products_ <= most_gathered;
+  }
+  bool are_most_of(int64_t products) const { return 3 * products_ >= 2 * products; }
+
+  /// Sorts their products, and takes the rows out of `bounds` if there is room for the lists.
+  bool expand(const Buffer& bounds) {
+    expand();
+    const int64_t bytes = products_ * 28;  // at most: with as many entries of C
+    if (p_.most_slot_bytes >= 0 && bytes > p_.most_slot_bytes) {
+      forget_lists();
+      return false;
+    }
+    launch_over(queue_, rows_, TakeListed{list_.template as<int32_t>(), rows_, bounds.as<int32_t>()});
+    return true;
   }
 
   /// Whether rows that found no room for lists have entries that are added up as if they had.
@@ -47,17 +66,18 @@ class GatheredRows {
   Gathered place(const Offsets& offsets, I* columns) {
     found_.places = p_.template array<int64_t>(found_.entries);
     found_.many = p_.template array<int32_t>(found_.entries);
-    found_.crowded = p_.template array<int32_t>(most_crowded());
+    found_.crowded = p_.template array<CrowdedPart>(most_crowded_parts(products_));
     launch_over(
         queue_, found_.entries,
         PlaceGathered<I>{found_.starts.template as<int32_t>(), found_.row_of.template as<int32_t>(),
                          row_in_list_.template as<int32_t>(), firsts_.template as<int32_t>(), columns_.template as<I>(),
                          found_.entries, offsets, columns, found_.places.template as<int64_t>(),
-                         found_.many.template as<int32_t>(), found_.crowded.template as<int32_t>(), state()});
+                         found_.many.template as<int32_t>(), found_.crowded.template as<CrowdedPart>(), state()});
     const auto s = read_back<GatherState>(queue_, state());
     found_.many_count = s.many;
     found_.crowded_count = s.crowded;
     found_.longest = s.longest;
+    make_room_for_parts(queue_, p_, found_);
     return std::move(found_);
   }
 
@@ -99,16 +119,13 @@ class GatheredRows {
       found_.results = p_.template array<char>(found_.crowded_count * static_cast<int64_t>(p_.element));
   }
 
-  /// Whether the products are few enough, and may be listed; sorts them.
-  bool expand(const Buffer& lengths) {
+  void expand() {
     const Buffer begins = p_.template array<int64_t>(rows_ + 1);
-    const int64_t entries = scan<int32_t>(lengths, begins, rows_);
+    const int64_t entries = scan<int32_t>(lengths_, begins, rows_);
     const ListedRows rows{list_.template as<int32_t>(), begins.as<int64_t>(), rows_};
     const Buffer counts = p_.template array<int32_t>(entries), product_begins = p_.template array<int64_t>(entries + 1);
     launch_over(queue_, entries, CountListed<Left, I>{p_.A, p_.B.B, rows, entries, counts.as<int32_t>()});
-    const int64_t products = products_ = scan<int32_t>(counts, product_begins, entries);
-    if (products > most_gathered) return false;
-
+    const int64_t products = scan<int32_t>(counts, product_begins, entries);
     const int column_bits = bits_of(p_.cols), bits = column_bits + bits_of(rows_);
     std::array<Buffer, 2> keys{p_.template array<uint64_t>(products), p_.template array<uint64_t>(products)};
     std::array<Buffer, 2> order{p_.template array<uint32_t>(products), p_.template array<uint32_t>(products)};
@@ -125,10 +142,6 @@ class GatheredRows {
                                             {order[0].template as<uint32_t>(), order[1].template as<uint32_t>()},
                                             products, 0, bits, scratch.data(), gpu::PayloadIs::places));
     list(keys[which], keys[1 - which], order[which], of_a, of_b, products, column_bits);
-    const int64_t bytes = products * 28;  // at most: with as many entries of C
-    if (p_.most_slot_bytes < 0 || bytes <= p_.most_slot_bytes) return true;
-    forget_lists();
-    return false;
   }
 
   void list(const Buffer& keys, const Buffer& counted, const Buffer& order, const Buffer& from_a, const Buffer& from_b,
@@ -163,7 +176,7 @@ class GatheredRows {
   int32_t rows_ = 0;
   int64_t products_ = 0;
   Gathered found_;
-  Buffer state_, list_, firsts_, columns_, row_in_list_;
+  Buffer state_, list_, lengths_, firsts_, columns_, row_in_list_;
 };
 
 }  // namespace kkc::spgemm::gpu_parts

@@ -27,6 +27,7 @@ class HashKernel final : public Kernel {
   }
   /// Values out of order cost little where each is read once.
   bool takes_positions() const override { return numeric_.found().slots.data() != nullptr; }
+  bool knows_positions() const override { return numeric_.found().gathered.all(); }
   void describe(Info& info) const override {
     const Found& found = numeric_.found();
     info.add("products", found.products);

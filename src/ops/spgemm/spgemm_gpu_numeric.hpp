@@ -122,15 +122,11 @@ class Numeric {
                  {g.of_a.template as<uint32_t>(), g.of_b.template as<uint32_t>(), g.starts.template as<int32_t>(),
                   g.row_of.template as<int32_t>(), g.places.template as<int64_t>()},
                  g.entries};
-    if (g.crowded_count > 0) {
-      using Crowded = GatherCrowdedRows<Left, T, I>;
-      go(Crowded{each, g.crowded.template as<int32_t>()}, g.crowded_count, Crowded::threads, size_t{0});
-    }
-    if (g.many_count > 0) {
-      using Many = GatherManyRows<Left, T, I>;
-      go(Many{each, g.many.template as<int32_t>()}, g.many_count, Many::threads, size_t{0});
-    }
-    go(each, (g.entries + F::tile - 1) / F::tile, F::threads, size_t{0});
+    using All = GatherEntries<Left, T, I>;
+    const CrowdedParts<T> crowded{g.crowded.template as<CrowdedPart>(), g.crowded_count, g.results.template as<T>(),
+                                  g.tickets.template as<unsigned>()};
+    go(All{each, crowded, g.many.template as<int32_t>(), g.many_count},
+       g.crowded_count + g.many_count + (g.entries + All::threads - 1) / All::threads, All::threads, size_t{0});
   }
 
   /// All rows at once, unless some are far longer than most.

@@ -64,19 +64,26 @@ void check_ascending(Queue& queue, const Pattern<I>& A, int64_t entries, int32_t
               F::threads, 0, F{A, entries, broken});
 }
 
-/// Rows that many blocks share.
+/// Long rows: those that all blocks share from the front, those of a block each from the back.
 struct SharedRows {
-  static constexpr int32_t least = 8192;  // entries
-  int32_t* list;                          // null: blocks do such rows alone
-  int32_t* count;                         // zero at first
+  static constexpr int32_t longest_of_subgroup = 1024, longest_of_block = 8192;  // entries
+  int32_t* list;  // null: blocks do long rows where they meet them
+  int32_t capacity;
+  int32_t* counts;  // two; zero at first
+
+  __device__ void add(int64_t row, int32_t length) const {
+    if (length > longest_of_block)
+      list[atomicAdd(counts, 1)] = static_cast<int32_t>(row);
+    else
+      list[capacity - 1 - atomicAdd(counts + 1, 1)] = static_cast<int32_t>(row);
+  }
 };
 
-/// bounds[i] = entries of B's rows that row i of A names. A subgroup a row, all of the block for long ones; longer ones
+/// bounds[i] = entries of B's rows that row i of A names. A subgroup a row, all of the block for long ones, unless they
 /// are listed for BoundSharedRows.
 template <class Left, class Right>
 struct BoundRows {
   static constexpr int threads = 256;
-  static constexpr int32_t longest_of_subgroup = 1024;
   Left A;
   Right B;
   int64_t rows;
@@ -95,18 +102,19 @@ struct BoundRows {
     const int lanes = 1 << lanes_log2, lane = static_cast<int>(thread) & (lanes - 1);
     LeftRow row{0, 0, 0};
     if (i < rows) row = A.row(i);
-    const bool is_long = row.length > longest_of_subgroup;
+    const bool is_long = row.length > SharedRows::longest_of_subgroup;
     int64_t sum = 0;
     if (!is_long) add(row, lane, lanes, sum);
     sum = gpu::subgroup_sum(sum, lanes);
     if (lane == 0 && i < rows) {
-      if (shared.list != nullptr && row.length >= SharedRows::least) {
-        shared.list[atomicAdd(shared.count, 1)] = static_cast<int32_t>(i);
-        exact[i] = 0;
-      } else if (is_long)
-        long_rows[atomicAdd(&long_count, 1)] = static_cast<int32_t>(threadIdx.x) >> lanes_log2;
-      else
+      if (!is_long) {
         write(i, sum);
+      } else if (shared.list != nullptr) {
+        shared.add(i, row.length);
+        exact[i] = 0;
+      } else {
+        long_rows[atomicAdd(&long_count, 1)] = static_cast<int32_t>(threadIdx.x) >> lanes_log2;
+      }
     }
     __syncthreads();
     const int64_t first = (static_cast<int64_t>(blockIdx.x) * threads) >> lanes_log2;
@@ -135,7 +143,7 @@ struct BoundRows {
   }
 };
 
-/// Adds to exact[i] of the listed rows; blocks take parts of them in turn.
+/// Adds to exact[i] of the listed rows.
 template <class Left, class Right>
 struct BoundSharedRows {
   static constexpr int threads = 256;
@@ -143,21 +151,25 @@ struct BoundSharedRows {
   BoundRows<Left, Right> rows;
 
   __device__ void operator()() const {
-    const int32_t count = *rows.shared.count;
-    for (int32_t l = 0; l < count; ++l) {
-      const int64_t i = rows.shared.list[l];
-      LeftRow row = rows.A.row(i);
-      const int64_t length = row.length;
-      int64_t sum = 0;
-      for (int64_t first = blockIdx.x * part; first < length; first += gridDim.x * part) {
-        row.length = static_cast<int32_t>(first + part < length ? first + part : length);
-        rows.add(row, static_cast<int>(first) + static_cast<int>(threadIdx.x), threads, sum);
-      }
-      if (blockIdx.x * part >= length) continue;
-      sum = gpu::subgroup_sum(sum, 32);
-      if ((threadIdx.x & 31u) == 0)
-        atomicAdd(reinterpret_cast<unsigned long long*>(rows.exact + i), static_cast<unsigned long long>(sum));
+    const SharedRows& shared = rows.shared;
+    for (int32_t l = 0; l < shared.counts[0]; ++l) add(shared.list[l], blockIdx.x, gridDim.x);
+    for (auto l = static_cast<int32_t>(blockIdx.x); l < shared.counts[1]; l += static_cast<int32_t>(gridDim.x))
+      add(shared.list[shared.capacity - 1 - l], 0, 1);
+  }
+
+  /// Every step-th part.
+  __device__ void add(int64_t i, int64_t first, int64_t step) const {
+    LeftRow row = rows.A.row(i);
+    const int64_t length = row.length;
+    if (first * part >= length) return;
+    int64_t sum = 0;
+    for (int64_t begin = first * part; begin < length; begin += step * part) {
+      row.length = static_cast<int32_t>(begin + part < length ? begin + part : length);
+      rows.add(row, static_cast<int>(begin) + static_cast<int>(threadIdx.x), threads, sum);
     }
+    sum = gpu::subgroup_sum(sum, 32);
+    if ((threadIdx.x & 31u) == 0)
+      atomicAdd(reinterpret_cast<unsigned long long*>(rows.exact + i), static_cast<unsigned long long>(sum));
   }
 };
 /// And then their bounds.
@@ -168,8 +180,11 @@ struct CutSharedBounds {
   int32_t* bounds;
 
   __device__ void operator()() const {
-    for (int32_t l = static_cast<int32_t>(threadIdx.x); l < *shared.count; l += threads)
-      bounds[shared.list[l]] = saturated(exact[shared.list[l]]);
+    const int32_t front = shared.counts[0], count = front + shared.counts[1];
+    for (int32_t l = static_cast<int32_t>(threadIdx.x); l < count; l += threads) {
+      const int32_t i = shared.list[l < front ? l : shared.capacity - 1 - (l - front)];
+      bounds[i] = saturated(exact[i]);
+    }
   }
 };
 

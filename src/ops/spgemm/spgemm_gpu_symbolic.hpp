@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "device/gpu_scan.hpp"
@@ -13,6 +14,7 @@
 #include "spgemm_gpu_found.hpp"
 #include "spgemm_gpu_gathered_rows.hpp"
 #include "spgemm_gpu_mask_kernels.hpp"
+#include "spgemm_gpu_products_of_rows.hpp"
 #include "spgemm_gpu_sized_rows.hpp"
 #include "spgemm_gpu_sorted_rows.hpp"
 
@@ -34,7 +36,6 @@ class Symbolic {
   /// C has only entries of the mask, whose rows ascend strictly.
   Found run(const Pattern<I>& mask, int64_t nnz) {
     if (!begin()) return std::move(found_);
-    state_ = p_.template array<State>(1);
     const Buffer bounds = look_at_rows();
     counts_ = p_.template array<int32_t>(p_.rows);
     launch_over(queue_, p_.rows, RowLengths{mask.offsets, p_.rows, counts_.template as<int32_t>()});
@@ -260,40 +261,27 @@ class Symbolic {
 
   // ---- rows by size ----
 
-  /// B's order, and the products of each row.
+  /// Returns the products of each row, cut off.
   Buffer look_at_rows() {
-    clear(queue_, state_);
-    const int lanes_a = lanes_log2_for(p_.nnz_a, p_.rows);
-    check_ascending(queue_, p_.B.B, p_.nnz_b, &state()->broken);
-    Buffer bounds = p_.template array<int32_t>(p_.rows), exact = p_.template array<int64_t>(p_.rows);
-    BoundRows<Left, PlainRight<I>> bound{p_.A, p_.B, p_.rows, lanes_a, bounds.as<int32_t>(), exact.as<int64_t>(), {}};
-    Buffer shared;
-    if (p_.longest_a >= SharedRows::least) {
-      shared = p_.template array<int32_t>(2 + p_.nnz_a / SharedRows::least);
-      bound.shared = {shared.as<int32_t>() + 2, shared.as<int32_t>()};
-      gpu::clear_words(queue_, shared.data(), 2 * sizeof(int32_t));
-    }
-    launch_over(queue_, p_.rows << lanes_a, bound);
-    if (shared.data() != nullptr) {
-      using F = BoundSharedRows<Left, PlainRight<I>>;
-      gpu::launch(queue_, static_cast<unsigned>(4 * queue_.concurrency()), F::threads, 0, F{bound});
-      gpu::launch(queue_, 1, CutSharedBounds::threads, 0, CutSharedBounds{bound.shared, bound.exact, bound.bounds});
-    }
-    product_begins_ = p_.template array<int64_t>(p_.rows + 1);
-    scan<int64_t>(exact, product_begins_.template as<int64_t>());
-    found_.products = read_back<int64_t>(queue_, product_begins_.template as<int64_t>() + p_.rows);
-    found_.distinct = read_back<State>(queue_, state()).broken == 0;
-    return bounds;
+    ProductsOfRows products = products_of_rows(queue_, p_);
+    product_begins_ = std::move(products.begins);
+    found_.products = products.total;
+    found_.distinct = products.distinct;
+    return std::move(products.bounds);
   }
 
   void by_size() {
     const Buffer bounds = look_at_rows();
     counts_ = p_.template array<int32_t>(p_.rows);
     SurveyRows by_bounds{bounds.as<int32_t>(), nullptr, p_.rows, tables_.limits, 0, 0, nullptr};
-    if (by_sorting(by_bounds, bounds) || by_expanding(bounds)) return;
+    if (by_sorting(by_bounds, bounds)) return;
+    Survey of_bounds = look(by_bounds);
     GatheredRows<Left, I> gathered(queue_, p_);
-    const bool gathers = gathered.find(bounds), crowded = !gathers && gathered.any_crowded();
-    const Survey of_bounds = look(by_bounds);
+    bool gathers = gathered.find(bounds);
+    if (by_expanding(bounds, gathers && gathered.are_most_of(found_.products), of_bounds.largest)) return;
+    gathers = gathers && gathered.expand(bounds);
+    const bool crowded = !gathers && gathered.any_crowded();
+    if (gathers) of_bounds = look(by_bounds);
     clear(queue_, counts_);
     if (!gathers && !crowded &&
         OnePass<Left, I>(queue_, p_, product_begins_, found_.products, of_bounds.largest).run(counts_, found_)) {
@@ -367,15 +355,34 @@ class Symbolic {
     return true;
   }
 
-  /// The same for rows of any length whose products are the entries of as many rows of B.
-  bool by_expanding(const Buffer& bounds) {
+  /// The same for rows of any length, with lists of all products: of restrictions; where gathered rows are most of the
+  /// product, for then lists of the rest cost less than another kernel; of few rows; and where some rows have too many
+  /// products to be sorted or found in one pass, and those of the others hardly meet.
+  bool by_expanding(const Buffer& bounds, bool gathers_most, int32_t most_products) {
     if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
       ExpandedRows<I> expanded(queue_, p_, found_.products);
-      if (!expanded.candidate(slot_room())) return false;
+      if (!expanded.has_room(slot_room())) return false;
+      double most = 0;  // products an entry of C
+      if (gathers_most && found_.products <= most_expanded) {
+        most = std::numeric_limits<double>::infinity();
+      } else if (expanded.restricts()) {
+        most = most_expanded_compression;
+      } else if (found_.products > most_expanded) {
+        return false;
+      } else if (expanded.few_rows()) {
+        most = most_compression_of_few;
+      } else if (most_products > most_ordered_products && expanded.short_rows() &&
+                 sampled_compression(queue_, p_, bounds, found_.products) <= most_expanded_compression) {
+        most = std::numeric_limits<double>::infinity();
+      } else {
+        return false;
+      }
       expanded.count(product_begins_, counts_);
       survey_counts(bounds);
       const int64_t entries = found_.output.nnz;
-      if (!expanded.takes(entries, slot_room())) return false;
+      if (static_cast<double>(found_.products) > most * static_cast<double>(entries) ||
+          !expanded.has_room(slot_room(), entries))
+        return false;
       found_.gathered = expanded.place(entries, found_.output.indices->template as<I>());
       return true;
     } else {

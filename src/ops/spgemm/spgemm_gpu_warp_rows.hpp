@@ -24,15 +24,21 @@ struct CountWarpRows {
   size_t shared_bytes() const { return threads / 32 * ((sizeof(int32_t) << table_log2) + 32 * sizeof(int64_t)); }
 
   __device__ void operator()() const {
+    const int64_t item = static_cast<int64_t>(blockIdx.x) * (threads / 32) + (threadIdx.x >> 5);
+    if (item >= count) return;
+    const int64_t i = list != nullptr ? list[item] : item;
+    const int32_t found = columns_of(i);
+    if ((threadIdx.x & 31u) == 0) counts[i] = found;
+  }
+
+  /// Of the warp's row, in all lanes.
+  __device__ int32_t columns_of(int64_t i) const {
     extern __shared__ char shared[];
     auto* const all_begins = reinterpret_cast<int64_t*>(shared);
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-    const int64_t item = static_cast<int64_t>(blockIdx.x) * (threads / 32) + warp;
-    if (item >= count) return;
     const int32_t places = 1 << table_log2;
     const HashedKeys table{reinterpret_cast<int32_t*>(all_begins + threads) + warp * places,
                            static_cast<uint32_t>(places - 1)};
-    const int64_t i = list != nullptr ? list[item] : item;
     table.clear(lane, 32);
     int64_t* const begins = all_begins + warp * 32;
     constexpr int batch = 4;
@@ -45,8 +51,31 @@ struct CountWarpRows {
           if (there) table.insert(column[u], before);
           if (there && before == HashedKeys::empty) ++found;
         });
-    found = gpu::subgroup_sum(found, 32);
-    if (lane == 0) counts[i] = found;
+    return gpu::subgroup_sum(found, 32);
+  }
+};
+
+/// Of rows here and there that the table takes.
+struct Sampled {
+  int32_t products, columns;  // zero at first
+};
+template <class Left, class I>
+struct SampleRows {
+  static constexpr int threads = CountWarpRows<Left, I>::threads;
+  static constexpr int64_t sampled = 1024;
+  CountWarpRows<Left, I> rows;  // count: all
+  const int32_t* bounds;
+  Sampled* state;
+
+  __host__ __device__ int64_t stride() const { return rows.count <= sampled ? 1 : rows.count / sampled; }
+
+  __device__ void operator()() const {
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * (threads / 32) + (threadIdx.x >> 5)) * stride();
+    if (i >= rows.count || bounds[i] == 0 || bounds[i] > (3 << rows.table_log2) / 4) return;
+    const int32_t columns = rows.columns_of(i);
+    if ((threadIdx.x & 31u) != 0) return;
+    atomicAdd(&state->products, bounds[i]);
+    atomicAdd(&state->columns, columns);
   }
 };
 
