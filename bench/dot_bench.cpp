@@ -39,7 +39,8 @@ void dot(Session& session) {
       auto memory = std::make_shared<DeviceArray>(bench.ctx.get(), static_cast<size_t>(16 * count));
       auto result = std::make_shared<View>(wrap_dense(bench, c, c.scalar, columns, KKC_LAYOUT_LEFT, memory->data()));
       kkc_context_t* const ctx = bench.ctx.get();
-      ours.runs.push_back([=] { check(kkc_dot(ctx, 0, x->view.get(), y->view.get(), result->get()), "kkc_dot"); });
+      ours.runs.push_back(
+          [=, held = memory] { check(kkc_dot(ctx, 0, x->view.get(), y->view.get(), result->get()), "kkc_dot"); });
       if (k > 0) continue;
       ours.runs[0]();
       bench.timer->synchronize();

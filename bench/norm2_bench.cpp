@@ -43,7 +43,7 @@ void norm2(Session& session) {
                                                                                   : c.scalar,
                                                       columns, KKC_LAYOUT_LEFT, memory->data()));
       kkc_context_t* const ctx = bench.ctx.get();
-      ours.runs.push_back([=] { check(kkc_norm2(ctx, x->view.get(), result->get()), "kkc_norm2"); });
+      ours.runs.push_back([=, held = memory] { check(kkc_norm2(ctx, x->view.get(), result->get()), "kkc_norm2"); });
       if (k > 0) continue;
       ours.runs[0]();
       bench.timer->synchronize();
