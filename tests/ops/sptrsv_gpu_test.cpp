@@ -363,6 +363,32 @@ TEST_CASE("sptrsv: rows of 10^5 entries", "[sptrsv]") {
   });
 }
 
+TEST_CASE("sptrsv: a few rows of very many entries among short ones", "[sptrsv]") {
+  Random random(seed());
+  constexpr int64_t rows = 30'000;
+  std::vector<std::vector<int64_t>> left(static_cast<size_t>(rows));
+  for (int64_t row = 1; row < rows; ++row) {
+    auto& columns = left[static_cast<size_t>(row)];
+    const bool is_long = row == 9000 || row == 9001 || row == 25'000;
+    const int64_t entries = is_long ? 2500 + row % 1000 : 3, near = is_long ? row : std::min<int64_t>(row, 2000);
+    for (int64_t k = 0; k < entries; ++k) columns.push_back(row - 1 - random_int(random, 0, near - 1));
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  }
+  const HostCsr<double> A = lower_of(random, left);
+  on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+    for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
+      for (const int64_t vectors : {1, 2}) run(ctx, implementation, A, op, vectors, random);
+    if (implementation != "gpu_sync_free") return;
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    const SpmvVectors<double> b(ctx, Lie::vector, A.rows, 1, 0.0);
+    Plan plan;
+    ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, A_device, b, b,
+                       Options("{\"implementation\": \"gpu_sync_free\"}"), plan.out()));
+    CHECK(number_of(plan, "segments") > 0);
+  });
+}
+
 TEST_CASE("sptrsv: wide levels of rows of some entries", "[sptrsv]") {
   Random random(seed());
   constexpr int64_t width = 4500, levels = 4;

@@ -1,7 +1,8 @@
-// gpu_sync_free, matrices much of which lies in long rows: such a row is cut into segments, each summed by a warp of
-// its own as soon as the unknowns it needs are there, and the row adds up its segments' sums, as if they were unknowns.
-// The entries nearest to the diagonal, whose unknowns are solved last, stay the row's own: no warp stands in between.
-// A segment's turn is at the beginning of the level behind that of its last unknown, whatever the level of its row.
+// gpu_sync_free, matrices much of which lies in long rows, or with a row of very many entries: such a row is cut into
+// segments, each summed by a warp of its own as soon as the unknowns it needs are there, and the row adds up its
+// segments' sums, as if they were unknowns. The entries nearest to the diagonal, whose unknowns are solved last, stay
+// the row's own: no warp stands in between. A segment's turn is at the beginning of the level behind that of its last
+// unknown, whatever the level of its row.
 #pragma once
 
 #include <bit>
@@ -20,17 +21,23 @@ namespace segment_tuning {
 inline constexpr int64_t length = segment_length;
 inline constexpr int64_t long_row = 256;  // rows of more entries are cut
 inline constexpr double share = 0.3;      // of the triangle's entries in such rows, at least
+// Or a row of so many entries, where the few lanes that a short row has would take longer for it than a warp for each
+// row, and levels are not so narrow that chains pay.
+inline constexpr int64_t lone_row = 2048, rows_an_entry = 350, level_rows = 16;
 }  // namespace segment_tuning
 
-/// counts[p]: segments of the row at position p, whose last entries are left to it; `entries`: of all rows with
-/// segments.
+struct LongRows {
+  unsigned long long entries, longest;
+};
+
+/// counts[p]: segments of the row at position p, whose last entries are left to it; found: of all rows with segments.
 template <class T, class I, class O>
 struct CountSegments {
   static constexpr int threads = 256;
   Triangle<T, I, O> A;
   const I* order;
   I* counts;
-  unsigned long long* entries;
+  LongRows* found;  // zero at first
 
   __device__ void operator()() const {
     const int64_t p = int64_t{blockIdx.x} * threads + threadIdx.x;
@@ -42,8 +49,9 @@ struct CountSegments {
       counts[p] = static_cast<I>(is_long ? (count - 1) / segment_tuning::length : 0);
       if (is_long) mine = static_cast<unsigned long long>(count);
     }
+    if (mine != 0) atomicMax(&found->longest, mine);
     mine = gpu::subgroup_sum(mine, 32);
-    if ((threadIdx.x & 31u) == 0 && mine != 0) atomicAdd(entries, mine);
+    if ((threadIdx.x & 31u) == 0 && mine != 0) atomicAdd(&found->entries, mine);
   }
 };
 
@@ -137,12 +145,10 @@ class Segments {
     if (n == 0 || desc.vectors != 1 || !A.parted || !may_be_long) return;
     const I* const order = levels.order->template as<I>();
     const Buffer counts = device_array<I>(desc, n), firsts = device_array<I>(desc, n + 1),
-                 entries = device_array<unsigned long long>(desc, 1);
-    gpu::clear_words(queue, entries.data(), entries.bytes());
-    gpu::launch_over(queue, n, CountSegments<T, I, O>{A, order, counts.as<I>(), entries.as<unsigned long long>()});
-    const auto found = gpu::read_back<unsigned long long>(queue, entries.data());
-    const double all = levels.entries_a_row * static_cast<double>(n);
-    if (static_cast<double>(found) < segment_tuning::share * all || found == 0) return;
+                 long_rows = device_array<LongRows>(desc, 1);
+    gpu::clear_words(queue, long_rows.data(), long_rows.bytes());
+    gpu::launch_over(queue, n, CountSegments<T, I, O>{A, order, counts.as<I>(), long_rows.as<LongRows>()});
+    if (!pay(gpu::read_back<LongRows>(queue, long_rows.data()), levels, n)) return;
     {
       const Buffer scratch(Memory::in_order(desc.memory), Space::device, gpu::scan_scratch_bytes<I>(n));
       gpu::prepare_scan<I, I>(queue);
@@ -179,6 +185,14 @@ class Segments {
   Buffer& records() { return records_; }
 
  private:
+  static bool pay(const LongRows& found, const Levels& levels, int64_t rows) {
+    using namespace segment_tuning;
+    const auto longest = static_cast<int64_t>(found.longest);
+    const bool lone = longest >= lone_row && longest * rows_an_entry >= rows && rows >= level_rows * levels.count;
+    return lone || (found.entries > 0 &&
+                    static_cast<double>(found.entries) >= share * levels.entries_a_row * static_cast<double>(rows));
+  }
+
   int64_t count_ = 0;
   Buffer records_;
 };
