@@ -259,6 +259,40 @@ TEST_CASE("ilu, ic: many rows give the same bits in every execute", "[ilu][ic]")
   });
 }
 
+TEST_CASE("ilu, ic: a few rows of very many entries among short ones", "[ilu][ic]") {
+  // More than a GPU's block holds; the first long row lies right of the diagonal for the most part, and others need it.
+  constexpr int64_t n = 25'000;
+  Random random(seed());
+  Rows rows(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    auto& row = rows[static_cast<size_t>(i)];
+    const bool is_long = i == 4000 || i == 15'000 || i == 15'001 || i == n - 1;
+    for (int64_t k = is_long ? 14'000 : 2; k > 0; --k)
+      row.push_back(is_long ? random_int(random, 0, n - 1)
+                            : std::clamp<int64_t>(i + random_int(random, -300, 300), 0, n - 1));
+    if (i % 500 == 3) row.push_back(4000);
+    row.push_back(i);
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+  on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+    Random again(seed());
+    const HostCsr<double> A = with_values<double>(again, rows, form);
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    Plan plan;
+    Matrix F;
+    const kkc_status_t status =
+        plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
+    if (status == KKC_STATUS_NOT_SUPPORTED) return;  // those that say so
+    ok(status);
+    ok(kkc_plan_create_output(plan, F.out()));
+    for (int run = 0; run < 2; ++run) {
+      REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+      CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-9);
+    }
+  });
+}
+
 TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs says so", "[ilu][ic]") {
   Random random(seed());
   Rows rows(20000);

@@ -2,7 +2,11 @@
 // themselves.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "core/dispatch.hpp"
+#include "device/gpu_scan.hpp"
 #include "ilu_gpu_sync_free_kernels.hpp"
 #include "ops/levels/levels.hpp"
 
@@ -11,6 +15,7 @@ namespace gpu_parts {
 
 inline constexpr size_t most_shared = 96 << 10;  // of a block
 inline constexpr int most_warps = 8;
+inline constexpr int32_t room_beside_long_rows = 1024;  // entries of a row in shared memory where others do not fit
 
 /// Of shared memory, for a row of the factors.
 constexpr size_t row_bytes(int64_t entries, size_t entry_bytes) {
@@ -23,7 +28,7 @@ class SyncFreeKernel final : public Kernel {
 
  public:
   SyncFreeKernel(const Desc& desc, Queue& queue)
-      : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, queue) {
+      : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, queue), longest_row_(desc.longest_row) {
     const CsrRef pattern{desc.A.pair,
                          desc.A.scalar,
                          0,
@@ -34,8 +39,13 @@ class SyncFreeKernel final : public Kernel {
                          desc.factors.indices->data(),
                          nullptr};
     levels_ = levels::find(queue, {pattern, Uplo::lower, false, desc.memory});
+    constexpr size_t entry_bytes = sizeof(E) + sizeof(I);
     room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
-    const size_t bytes = row_bytes(desc.longest_row, sizeof(E) + sizeof(I));
+    if (row_bytes(desc.longest_row, entry_bytes) > most_shared) {
+      room_ = room_beside_long_rows;
+      find_long_rows(desc, queue);
+    }
+    const size_t bytes = row_bytes(room_, entry_bytes);
     warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(bytes, 1), 1, most_warps));
     shared_bytes_ = bytes * static_cast<size_t>(warps_);
     gpu::prepare<Begin>(queue);
@@ -61,19 +71,23 @@ class SyncFreeKernel final : public Kernel {
     functor.ticket = ticket;
     functor.rows = args.factors.rows;
     functor.room = room_;
+    functor.long_rows = {long_rows_.as<I>(), long_begins_.as<O>(), static_cast<int>(long_count_)};
+    functor.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
     gpu::launch(queue, gpu::blocks_for(args.factors.rows, warps_), static_cast<unsigned>(warps_ * 32), shared_bytes_,
                 functor);
   }
 
-  size_t workspace_bytes() const override { return 256; }
+  size_t workspace_bytes() const override { return ticket_bytes + static_cast<size_t>(long_entries_) * sizeof(E); }
   int64_t plan_bytes() const override {
-    return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes());
+    return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes() +
+                                long_rows_.bytes() + long_begins_.bytes());
   }
   std::shared_ptr<const Levels> levels() const override { return levels_; }
   void describe(Info& info) const override {
     info.add("levels", levels_->count);
     info.add("warps_a_block", int64_t{warps_});
-    info.add("longest_row", int64_t{room_});
+    info.add("longest_row", longest_row_);
+    info.add("long_rows", long_count_);
   }
 
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
@@ -81,10 +95,47 @@ class SyncFreeKernel final : public Kernel {
   }
 
  private:
+  static constexpr size_t ticket_bytes = 256;
+
+  template <class X>
+  static Buffer device_array(const Desc& desc, size_t count) {
+    return Buffer(Memory::in_order(desc.memory), Space::device, (count * sizeof(X) + 7) / 8 * 8);
+  }
+
+  /// Blocks.
+  void find_long_rows(const Desc& desc, Queue& queue) {
+    const auto most = static_cast<size_t>(desc.factors.nnz / room_) + 1;
+    using Long = LongRow<I, O>;
+    const Buffer list = device_array<Long>(desc, most), count = device_array<uint32_t>(desc, 1);
+    gpu::clear_words(queue, count.data(), count.bytes());
+    gpu::launch_over(queue, desc.A.rows,
+                     FindLongRows<I, O>{desc.factors.offsets->template as<O>(), desc.A.rows, room_, list.as<Long>(),
+                                        count.as<uint32_t>()});
+    std::vector<Long> found(gpu::read_back<uint32_t>(queue, count.data()));
+    queue.copy(found.data(), list.data(), found.size() * sizeof(Long));
+    queue.synchronize();
+    std::sort(found.begin(), found.end(), [](const Long& a, const Long& b) { return a.row < b.row; });
+    std::vector<I> rows;
+    std::vector<O> begins;
+    for (const Long& row : found) {
+      rows.push_back(row.row);
+      begins.push_back(static_cast<O>(long_entries_));
+      long_entries_ += static_cast<int64_t>(row.entries);
+    }
+    long_count_ = static_cast<int64_t>(rows.size());
+    long_rows_ = device_array<I>(desc, rows.size());
+    long_begins_ = device_array<O>(desc, rows.size());
+    queue.copy(long_rows_.data(), rows.data(), rows.size() * sizeof(I));
+    queue.copy(long_begins_.data(), begins.data(), begins.size() * sizeof(O));
+    queue.synchronize();  // arrays of this function are in use until here
+  }
+
   FactorPattern factors_;
   Rule<RealPart<E>> rule_;
   FoundRows found_;
   std::shared_ptr<const Levels> levels_;
+  int64_t longest_row_, long_count_ = 0, long_entries_ = 0;
+  Buffer long_rows_, long_begins_;
   int32_t room_ = 0;
   int warps_ = 1;
   size_t shared_bytes_ = 0;
@@ -101,13 +152,20 @@ std::unique_ptr<Kernel> make_sync_free(const Desc& desc, Queue& queue) {
   return kernel;
 }
 
-inline std::string sync_free_unsupported(const Desc& desc) {
+/// Where a row has no room in shared memory.
+inline std::string long_rows_unsupported(const Desc& desc) {
   if (desc.A.rows == 0) return "there are no rows";
   const size_t entry_bytes = size_of(desc.A.scalar) + ordinal_size(desc.A.pair);
   if (row_bytes(desc.longest_row, entry_bytes) > most_shared)
     return cat("takes rows of at most ", most_shared / entry_bytes, " entries, the factors may have one of ",
                desc.longest_row);
   return {};
+}
+
+template <Form form>
+std::string sync_free_unsupported(const Desc& desc) {
+  if (form == Form::cholesky) return long_rows_unsupported(desc);
+  return desc.A.rows == 0 ? "there are no rows" : "";
 }
 
 }  // namespace gpu_parts

@@ -198,7 +198,7 @@ template <Form form>
 std::string programs_unsupported(const Desc& desc) {
   if (desc.A.rows == 0) return "there are no rows";
   if (desc.A.rows > INT32_MAX) return cat("takes at most ", INT32_MAX, " rows, A has ", desc.A.rows);
-  if (std::string reason = sync_free_unsupported(desc); !reason.empty()) return reason;
+  if (std::string reason = long_rows_unsupported(desc); !reason.empty()) return reason;
   Queue& queue = desc.memory->queue();
   std::string reason;
   try {

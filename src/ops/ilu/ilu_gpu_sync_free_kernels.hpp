@@ -60,6 +60,36 @@ __device__ inline void tell(E* p, const E& a) {
   }
 }
 
+/// Rows that shared memory does not take, ascending, and where each lies in the workspace.
+template <class I, class O>
+struct LongRows {
+  const I* rows;
+  const O* begins;
+  int count;
+};
+
+template <class I, class O>
+struct LongRow {
+  I row;
+  O entries;
+};
+/// Lists them in any order.
+template <class I, class O>
+struct FindLongRows {
+  static constexpr int threads = 256;
+  const O* offsets;
+  int64_t rows;
+  int32_t room;
+  LongRow<I, O>* list;
+  uint32_t* count;  // zero at first
+
+  __device__ void operator()() const {
+    const int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x;
+    const O entries = i < rows ? offsets[i + 1] - offsets[i] : O{0};
+    if (entries > static_cast<O>(room)) list[atomicAdd(count, 1u)] = {static_cast<I>(i), entries};
+  }
+};
+
 template <class E, Form form, class I, class O>
 struct FactorSyncFree {
   static constexpr int threads = 256;
@@ -75,6 +105,8 @@ struct FactorSyncFree {
   unsigned* ticket;
   int64_t rows;
   int32_t room;  // entries of a row in shared memory
+  LongRows<I, O> long_rows;
+  E* long_values;
 
   __device__ void operator()() const {
     extern __shared__ __align__(16) unsigned char shared[];
@@ -84,23 +116,45 @@ struct FactorSyncFree {
     const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int64_t position = int64_t{turn} * warps + warp;
     if (position >= rows) return;
+    const I i = order[position];
+    const Row r{i, offsets[i], static_cast<int>(offsets[i + 1] - offsets[i]),
+                static_cast<int>(diagonal[i] - offsets[i])};
+    if constexpr (form == Form::lu) {
+      if (r.count > room) {
+        E* const row = long_values + long_rows.begins[find_column(long_rows.rows, 0, long_rows.count, i)];
+        read(r, row);
+        eliminate_long(r, row, indices + r.first);
+        finish(r, row);
+        return;
+      }
+    }
     E* const row = reinterpret_cast<E*>(shared) + int64_t{warp} * room;
     I* const columns =
         reinterpret_cast<I*>(reinterpret_cast<E*>(shared) + int64_t{warps} * room) + int64_t{warp} * room;
-    factor(order[position], row, columns);
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    for (int e = lane; e < r.count; e += 32) columns[e] = gpu::load_constant(indices + r.first + e);
+    read(r, row);
+    eliminate(r, row, columns);
+    finish(r, row);
   }
 
  private:
-  __device__ void factor(I i, E* row, I* columns) const {
-    const int lane = static_cast<int>(threadIdx.x) & 31;
-    const O first = offsets[i];
-    const int count = static_cast<int>(offsets[i + 1] - first), middle = static_cast<int>(diagonal[i] - first);
-    for (int e = lane; e < count; e += 32) {
-      columns[e] = gpu::load_constant(indices + first + e);
-      row[e] = value_at(source, A, static_cast<O>(first + e));
-      if (e == middle) row[e] = gpu::add(row[e], from_real<E>(rule.shift));
+  struct Row {
+    I i;
+    O first;
+    int count, middle;  // middle: its diagonal
+  };
+
+  __device__ void read(const Row& r, E* row) const {
+    for (int e = static_cast<int>(threadIdx.x) & 31; e < r.count; e += 32) {
+      row[e] = value_at(source, A, static_cast<O>(r.first + e));
+      if (e == r.middle) row[e] = gpu::add(row[e], from_real<E>(rule.shift));
     }
     gpu::sync32();
+  }
+
+  __device__ void eliminate(const Row& r, E* row, const I* columns) const {
+    const int lane = static_cast<int>(threadIdx.x) & 31, count = r.count, middle = r.middle;
     R square = 0;
     for (int begin = 0; begin < middle; begin += 32) {
       // Where the needed rows' parts lie: 32 of them at once, ahead of the waiting.
@@ -119,9 +173,17 @@ struct FactorSyncFree {
         if constexpr (form == Form::lu) {
           const E l = quotient(row[p], await(values + at));
           gpu::sync32();  // all have read row[p]
-          for (O q = from + lane; q < to; q += 32) {
-            const int t = find_column(columns, p + 1, count, gpu::load_constant(indices + q));
-            if (t >= 0) row[t] = minus_product(row[t], l, await(values + q));
+          if (to - from > static_cast<O>(longer * (count - p))) {
+            // This row's few columns are looked for in the other's many.
+            for (int t = p + 1 + lane; t < count; t += 32) {
+              const int q = find_column(indices + from, 0, static_cast<int>(to - from), columns[t]);
+              if (q >= 0) row[t] = minus_product(row[t], l, await(values + from + q));
+            }
+          } else {
+            for (O q = from + lane; q < to; q += 32) {
+              const int t = find_column(columns, p + 1, count, gpu::load_constant(indices + q));
+              if (t >= 0) row[t] = minus_product(row[t], l, await(values + q));
+            }
           }
           if (lane == 0) row[p] = l;
         } else {
@@ -144,13 +206,58 @@ struct FactorSyncFree {
       if (lane == 0) row[middle] = from_real<E>(real_part(row[middle]) - square);
       gpu::sync32();
     }
-    R spoilt = 0;
-    for (int e = lane; e < count; e += 32) spoilt += not_finite(row[e]);
-    const bool finite = gpu::ballot32(spoilt != 0) == 0;
-    if (lane == 0) finish_row<E, form>(i, row[middle], finite, rule, found);
-    gpu::sync32();
-    for (int e = lane; e < count; e += 32) tell(values + first + e, row[e]);
   }
+
+  /// The same for lu, 32 of the needed rows at a time: what their entries meet in this row is found by all lanes,
+  /// before it is known by how much they are multiplied.
+  __device__ void eliminate_long(const Row& r, E* row, const I* columns) const {
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    for (int begin = 0; begin < r.middle; begin += 32) {
+      const bool there = begin + lane < r.middle;
+      O from{};
+      int length = 0;
+      E pivot{};
+      if (there) {
+        const I k = columns[begin + lane];
+        const O at = diagonal[k];
+        from = at + 1;
+        length = static_cast<int>(offsets[k + 1] - from);
+        pivot = await(values + at);
+      }
+      const int before = gpu::subgroup_scan(length, 32) - length;
+      const int all = gpu::shuffle_from(before + length, 31, 32);
+      for (int first = 0; first < all; first += 32) {
+        const int item = first + lane;
+        int s = 0;  // whose entry it is: the last whose first entry is at most this one
+        for (int step = 16; step > 0; step >>= 1)
+          if (gpu::shuffle_from(before, s + step, 32) <= item) s += step;
+        const O q = gpu::shuffle_from(from, s, 32) + static_cast<O>(item - gpu::shuffle_from(before, s, 32));
+        const int t = item < all ? find_column(columns, begin + s + 1, r.count, gpu::load_constant(indices + q)) : -1;
+        const E u = t >= 0 ? await(values + q) : E{};
+        for (uint32_t left = gpu::ballot32(t >= 0); left != 0;) {
+          const int turn = gpu::shuffle_from(s, __ffs(static_cast<int>(left)) - 1, 32);
+          const E l = quotient(row[begin + turn], gpu::shuffle_from(pivot, turn, 32));
+          if (t >= 0 && s == turn) row[t] = minus_product(row[t], l, u);
+          left &= ~gpu::ballot32(s == turn);
+          gpu::sync32();
+        }
+      }
+      if (there) row[begin + lane] = quotient(row[begin + lane], pivot);
+      gpu::sync32();
+    }
+  }
+
+  __device__ void finish(const Row& r, E* row) const {
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    R spoilt = 0;
+    for (int e = lane; e < r.count; e += 32) spoilt += not_finite(row[e]);
+    const bool finite = gpu::ballot32(spoilt != 0) == 0;
+    if (lane == 0) finish_row<E, form>(r.i, row[r.middle], finite, rule, found);
+    gpu::sync32();
+    for (int e = lane; e < r.count; e += 32) tell(values + r.first + e, row[e]);
+  }
+
+  static constexpr int longer = 16;  // entries of the other row for one of this
 };
 
 }  // namespace kkc::ilu::gpu_parts
