@@ -32,7 +32,7 @@ class ExpandedRows {
   bool short_rows() const { return n_ <= most_products_of_short * p_.rows; }
   /// Of C's entries those that are known.
   bool has_room(int64_t room, int64_t entries = 0) const {
-    return p_.A.list == nullptr && n_ < INT32_MAX && std::max(p_.nnz_a, p_.nnz_b) < UINT32_MAX &&
+    return p_.A.list == nullptr && std::max(n_, p_.nnz_a) < INT32_MAX && p_.nnz_b < UINT32_MAX &&
            list_bytes() + (entries + 1) * static_cast<int64_t>(sizeof(int32_t)) <= room;
   }
 
