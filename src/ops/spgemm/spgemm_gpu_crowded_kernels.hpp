@@ -21,15 +21,6 @@ __device__ inline T sum_in_pairs(T sum, T* room) {
   return warp == 0 ? gpu::subgroup_sum(lane < warps ? room[lane] : T{}, warps) : T{};
 }
 
-/// What another block has just written.
-template <class T>
-__device__ inline T load_written(const T* p) {
-  if constexpr (gpu::is_pair<T>)
-    return {load_written(&p->re), load_written(&p->im)};
-  else
-    return *static_cast<const volatile T*>(p);
-}
-
 /// The parts of all such entries, one entry's behind each other; results and tickets for each.
 template <class T>
 struct CrowdedParts {
@@ -90,7 +81,7 @@ struct GatherEntries {
       if (!last) return;
       sum = T{};
       for (int32_t part = static_cast<int32_t>(threadIdx.x); part < parts; part += threads)
-        sum = gpu::add(sum, load_written(results + part));
+        sum = gpu::add(sum, gpu::load_fresh(results + part));
       sum = sum_in_pairs(sum, room);
     }
     if (threadIdx.x == 0) c.finish(each.C.data[each.lists.place(mine.entry)], sum);
