@@ -143,6 +143,17 @@ int64_t number_of(const Plan& plan, const std::string& name) {
   return static_cast<int64_t>(number_in(info_of_plan(plan), name).value_or(-1));
 }
 
+/// The same of a plan of this implementation for one right-hand side.
+int64_t number_of(const Context& ctx, const HostCsr<double>& A, kkc_op_t op, const std::string& implementation,
+                  const std::string& name) {
+  const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+  const SpmvVectors<double> b(ctx, Lie::vector, A.rows, 1, 0.0);
+  Plan plan;
+  ok(kkc_sptrsv_plan(ctx, op, KKC_UPLO_LOWER, KKC_DIAG_STORED, A_device, b, b,
+                     Options("{\"implementation\": \"" + implementation + "\"}"), plan.out()));
+  return number_of(plan, name);
+}
+
 /// Of 32 rows; -1: solved row by row.
 int64_t blocks_of(const Context& ctx, const SptrsvCase<double>& c, const HostCsr<double>& A) {
   const DeviceCsr<double> A_device(ctx, A, c.pair, c.base);
@@ -379,13 +390,7 @@ TEST_CASE("sptrsv: a few rows of very many entries among short ones", "[sptrsv]"
   on_each_implementation([&](const Context& ctx, const std::string& implementation) {
     for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE})
       for (const int64_t vectors : {1, 2}) run(ctx, implementation, A, op, vectors, random);
-    if (implementation != "gpu_sync_free") return;
-    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
-    const SpmvVectors<double> b(ctx, Lie::vector, A.rows, 1, 0.0);
-    Plan plan;
-    ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, A_device, b, b,
-                       Options("{\"implementation\": \"gpu_sync_free\"}"), plan.out()));
-    CHECK(number_of(plan, "segments") > 0);
+    if (implementation == "gpu_sync_free") CHECK(number_of(ctx, A, KKC_OP_NONE, implementation, "segments") > 0);
   });
 }
 
@@ -406,13 +411,7 @@ TEST_CASE("sptrsv: wide levels of rows of some entries", "[sptrsv]") {
     on_each_implementation([&](const Context& ctx, const std::string& implementation) {
       for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE, KKC_OP_HERMITIAN})
         run(ctx, implementation, A, op, 1, random);
-      if (implementation != "gpu_sync_free") return;
-      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
-      const SpmvVectors<double> b(ctx, Lie::vector, A.rows, 1, 0.0);
-      Plan plan;
-      ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, A_device, b, b,
-                         Options("{\"implementation\": \"gpu_sync_free\"}"), plan.out()));
-      CHECK(number_of(plan, "renumbered") == 1);
+      if (implementation == "gpu_sync_free") CHECK(number_of(ctx, A, KKC_OP_NONE, implementation, "renumbered") == 1);
     });
   }
 }
@@ -475,13 +474,7 @@ TEST_CASE("sptrsv: levels of grids, and of what differs from one in a row", "[sp
     on_each_implementation([&](const Context& ctx, const std::string& implementation) {
       for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) {
         run(ctx, implementation, A, op, 1, random);
-        if (implementation != "gpu_levels") continue;
-        const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
-        const SpmvVectors<double> b(ctx, Lie::vector, A.rows, 1, 0.0);
-        Plan plan;
-        const std::string options = "{\"implementation\": \"gpu_levels\"}";
-        ok(kkc_sptrsv_plan(ctx, op, KKC_UPLO_LOWER, KKC_DIAG_STORED, A_device, b, b, Options(options), plan.out()));
-        CHECK(number_of(plan, "levels") == levels);
+        if (implementation == "gpu_levels") CHECK(number_of(ctx, A, op, implementation, "levels") == levels);
       }
     });
   }
