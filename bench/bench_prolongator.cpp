@@ -68,6 +68,7 @@ Aggregates of_graph(const CsrArrays& A) {
 }  // namespace
 
 Matrix prolongator(kkc_context_t* ctx, const std::string& name, const CsrArrays& A) {
+  if (A.rows != A.cols) throw std::runtime_error(name + ": aggregates need a square matrix");
   if (A.index == KKC_INDEX_64_64) throw std::runtime_error("prolongators have 32-bit columns");
   const bool grid = name == "lap2d5" || name == "lap3d7" || name == "lap3d27" || name == "elas3";
   const bool narrow = A.index == KKC_INDEX_32_32;

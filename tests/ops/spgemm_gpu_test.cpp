@@ -219,6 +219,44 @@ TEST_CASE("spgemm: long rows in pieces", "[spgemm][gpu]") {
   }
 }
 
+TEST_CASE("spgemm: a few rows of too many products among others", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    // Rows of 25 of 60 neighbours; a few of 400 anywhere, or of 1200 neighbours.
+    constexpr int64_t n = 6000;
+    const auto near = [&](int64_t i, int64_t entries, int64_t reach) {
+      auto row = different(random, entries, reach);
+      for (int64_t& j : row) j += std::clamp<int64_t>(i - reach / 2, 0, n - reach);
+      return row;
+    };
+    std::vector<std::vector<int64_t>> rows;
+    for (int64_t i = 0; i < n; ++i)
+      rows.push_back(i % 1000 == 77   ? different(random, 400, n)
+                     : i % 1000 == 78 ? near(i, 600, 700)
+                                      : near(i, random_int(random, 15, 35), 60));
+    const auto A = from_rows(n, rows);
+    auto unsorted = A;
+    std::reverse(unsorted.indices.begin() + unsorted.offsets[9], unsorted.indices.begin() + unsorted.offsets[10]);
+    for (const bool sorted : {true, false}) {
+      SpgemmCase<double> c;
+      c.implementation = "gpu_hash";
+      c.beta = 2;
+      c.sorted = sorted;
+      SpgemmCase<double> bounded = c;
+      bounded.max_workspace = 0;
+      INFO(c.text());
+      REQUIRE(keeps_slots(ctx, c, A, A));
+      REQUIRE(!keeps_slots(ctx, bounded, A, A));
+      if (sorted) REQUIRE(bits(ctx, c, A, A) == bits(ctx, bounded, A, A));
+      run(ctx, c, A, A, nullptr, random);
+      run(ctx, c, A, unsorted, nullptr, random);
+    }
+  }
+}
+
 TEST_CASE("spgemm: rows of very many entries that name short rows", "[spgemm][gpu]") {
   for (const kkc_device_t device : devices()) {
     if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;

@@ -14,23 +14,34 @@ class CutRows {
                         const Buffer& bounds) {
     return {rows, count, sizes.as<int32_t>(), bounds.as<int32_t>(), capacity, products, nullptr, 0, nullptr};
   }
-  /// How many pieces f makes.
-  int32_t count(ListPieces& f) {
-    f.of_pieces = f.count == 0 ? 0 : read_back<int32_t>(queue_, list(f, nullptr).data());
-    return f.of_pieces;
+  /// How many pieces each makes, to its of_pieces, in one wait.
+  template <size_t n>
+  void count(std::array<ListPieces, n>& cuts) {
+    std::array<std::array<int32_t, 2>, n> counted;
+    Buffer counters = p_.template array<int32_t>(2 * n);
+    clear(queue_, counters);
+    for (size_t i = 0; i < n; ++i) {
+      cuts[i].pieces = nullptr;
+      cuts[i].counters = counters.as<int32_t>() + 2 * i;
+      launch_over(queue_, cuts[i].count, cuts[i]);
+    }
+    queue_.copy(&counted, counters.data(), sizeof counted);
+    for (size_t i = 0; i < n; ++i) cuts[i].of_pieces = counted[i][0];
   }
-  /// To `to`, unless it is null; returns the kernel's counters.
-  Buffer list(ListPieces f, Piece* to) {
+  void list(ListPieces f, Piece* to) {
     Buffer counters = p_.template array<int32_t>(2);
     f.pieces = to;
     f.counters = counters.as<int32_t>();
     clear(queue_, counters);
     launch_over(queue_, f.count, f);
-    return counters;
   }
   Pieces listed(ListPieces f) {
     Pieces pieces;
-    pieces.count = count(f);
+    if (f.count == 0) return pieces;
+    std::array<ListPieces, 1> one{f};
+    count(one);
+    f = one[0];
+    pieces.count = f.of_pieces;
     if (pieces.count == 0) return pieces;
     pieces.list = p_.template array<Piece>(pieces.count);
     list(f, pieces.list.template as<Piece>());

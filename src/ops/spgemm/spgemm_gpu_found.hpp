@@ -58,6 +58,23 @@ struct Gathered {
   }
 };
 
+/// Pieces of tiles, or tiles, of as many rows each.
+struct TileRun {
+  int64_t first, count;
+  int32_t rows, capacity;  // entries of a piece at most
+};
+/// Tiles of i-nodes, in as many launches as there are runs: of pieces, those of Found::slotted, or where their rows
+/// have classes of whole tiles, by Found's list, slots and classes.
+struct Tiles {
+  static constexpr int kinds = 8;
+  int64_t count = 0;
+  Buffer firsts, begins, entries, columns;  // TileLists'
+  std::array<TileRun, kinds> runs{};
+
+  bool there() const { return count > 0; }
+  size_t bytes() const { return firsts.bytes() + begins.bytes() + entries.bytes() + columns.bytes(); }
+};
+
 /// What it found.
 struct Found {
   OutputPattern output;
@@ -67,6 +84,7 @@ struct Found {
   bool distinct = true;             // B's rows ascend strictly
   bool one_pass = false;            // columns were found without counting them first
   Buffer slots, begins, number_of;  // product slots, if kept
+  bool partial = false;             // of all rows but those of the last two bins
   Buffer ends, end_begins;          // OrderedLists', whose words then stand in the place of slots
   int32_t place_bits = 0;
   Buffer places;  // PlaceTable's words, if kept: classes of rows that registers hold
@@ -77,6 +95,7 @@ struct Found {
   SlottedLists slotted;   // instead: of the last slotted_bins bins, the last first, if products keep slots
 
   Gathered gathered;  // rows that are in no bin
+  Tiles tiles;        // instead of all that
 
   bool ordered() const { return ends.data() != nullptr; }
   bool keeps_piece_slots() const { return slotted.pieces.count > 0; }
@@ -85,15 +104,23 @@ struct Found {
 /// Entries of C's rows: what bins of the numeric phase hold. Rows of the last two are cut into pieces; those of the
 /// last are dense enough for bitmaps.
 inline constexpr BinLimits numeric_limits{{0, 24, 96, 192, 384, 1024, 0x7fffffff, 0x7fffffff}, survey_bins};
+inline constexpr BinLimits tile_kinds{{1, 2, 3, 4, 5, 6, 7, 8}, Tiles::kinds};  // KindsOfTiles'
 inline constexpr int hashed_bin = 6, ranked_bin = 7;
+inline constexpr int bins_of_pieces = 2;
 inline constexpr int slotted_bins = 4;  // whose rows are pieces where the products of pieces keep slots
 inline constexpr int32_t hashed_capacity = 1024, ranked_capacity = 768;
 inline constexpr int32_t products_of_piece = 1 << 17, products_of_slotted = 1 << 15;
 inline constexpr int32_t heavy_products = 1 << 17;  // from which a row is cut into pieces whatever its length
 inline constexpr int32_t slotted_bytes = 26 * 1024 + 512, small_slotted_bytes = 12 * 1024;  // sums of a piece
+inline constexpr int64_t most_tile_bytes = 96 * 1024, small_most_tile_bytes = 40 * 1024;    // of a whole tile
+inline constexpr int32_t few_tile_bytes = 8 * 1024;  // sums of a piece of a tile, of which many are there at once
 inline constexpr int32_t thread_rows_longest = 40;
-inline constexpr int32_t whole_pieces_from = 192;  // entries of rows that are treated as pieces
-inline constexpr int32_t most_slots = 2048;        // columns of a row whose products keep slots
+inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
+/// Bytes of slots for C's, columns and values: up to four times as many, but of more than 4 GB at most `many`.
+inline int64_t most_slots_beside(int64_t bytes, int64_t many) {
+  return std::min(4 * bytes, std::max(many, int64_t{1} << 32));
+}
+inline constexpr int64_t most_partial = 64;  // rows for one that may be left out of those that keep slots
 inline constexpr int64_t most_place_bytes = int64_t{1} << 25;
 
 inline int32_t place_words(int32_t longest) { return (longest + places_of_word - 1) / places_of_word; }

@@ -26,7 +26,9 @@ class HashKernel final : public Kernel {
                  {static_cast<T*>(args.C), {}, factor<T>(args.alpha), factor<T>(args.beta)});
   }
   /// Values out of order cost little where each is read once.
-  bool takes_positions() const override { return numeric_.found().slots.data() != nullptr; }
+  bool takes_positions() const override {
+    return numeric_.found().slots.data() != nullptr || numeric_.found().tiles.there();
+  }
   bool knows_positions() const override { return numeric_.found().gathered.all(); }
   void describe(Info& info) const override {
     const Found& found = numeric_.found();
@@ -36,6 +38,7 @@ class HashKernel final : public Kernel {
     info.add("keeps_slots", int64_t{found.slots.data() != nullptr || found.keeps_piece_slots()});
     info.add("ordered_products", int64_t{found.ordered()});
     info.add("one_pass", int64_t{found.one_pass});
+    info.add("tiles", found.tiles.count);
     info.add("longest_row", int64_t{std::max(found.longest, found.gathered.longest)});
     info.add("gathered_entries", found.gathered.entries);
   }

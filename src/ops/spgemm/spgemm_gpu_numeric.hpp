@@ -2,6 +2,7 @@
 #pragma once
 
 #include "spgemm_gpu_crowded_kernels.hpp"
+#include "spgemm_gpu_inode_numeric.hpp"
 #include "spgemm_gpu_numeric_kernels.hpp"
 #include "spgemm_gpu_ordered_kernels.hpp"
 #include "spgemm_gpu_piece_numeric.hpp"
@@ -36,7 +37,7 @@ class Numeric {
   size_t plan_bytes() const {
     return found_.slots.bytes() + found_.begins.bytes() + found_.number_of.bytes() + found_.places.bytes() +
            found_.list.bytes() + found_.hashed.list.bytes() + found_.ranked.list.bytes() + found_.slotted.bytes() +
-           found_.gathered.bytes() + found_.ends.bytes() + found_.end_begins.bytes();
+           found_.gathered.bytes() + found_.tiles.bytes() + found_.ends.bytes() + found_.end_begins.bytes();
   }
 
  private:
@@ -44,6 +45,7 @@ class Numeric {
   template <class Go>
   void each_kernel(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
     if (found_.output.nnz == 0) return;
+    if (found_.tiles.there()) return tiles(A, B, C, go);
     const Gathered& g = found_.gathered;
     if (g.entries > 0) {
       gathered(A, B, C, go);
@@ -61,40 +63,86 @@ class Numeric {
        Store::threads, size_t{0});
   }
 
+  /// All rows, by tiles of i-nodes.
+  template <class Go>
+  void tiles(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
+    const Tiles& t = found_.tiles;
+    for (const TileRun& run : t.runs) {
+      TileLists<I> lists{t.firsts.template as<int32_t>(),
+                         t.begins.template as<int64_t>(),
+                         t.entries.template as<ReducedEntry>(),
+                         t.columns.template as<I>(),
+                         {},
+                         nullptr,
+                         {}};
+      if (found_.slots.data() != nullptr) {
+        lists.slots = slot_lists();
+        if (found_.list.data() != nullptr) lists.list = found_.list.template as<int32_t>() + run.first;
+      } else {
+        lists.pieces = found_.slotted.view();
+        lists.pieces.pieces += run.first;
+        lists.pieces.begins += run.first;
+        lists.pieces.slot_begins += run.first;
+      }
+      const auto of = [&]<int rows>() {
+        using F = TilePieces<Left, T, I, rows>;
+        if (run.count > 0) go(F{A, B, C, lists, run.capacity}, run.count, F::threads, F::shared_bytes(run.capacity));
+      };
+      switch (run.rows) {
+        case 1: of.template operator()<1>(); break;
+        case 2: of.template operator()<2>(); break;
+        case 3: of.template operator()<3>(); break;
+        default: of.template operator()<4>(); break;
+      }
+    }
+  }
+
+  SlotLists slot_lists() const {
+    return {found_.slots.as<uint16_t>(), found_.begins.as<int64_t>(), found_.number_of.as<uint16_t>()};
+  }
+
+  /// Rows of classes that keep slots.
+  template <class Go>
+  void classes(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const I* columns, const Go& go) const {
+    const SlotLists lists = slot_lists();
+    if (found_.longest <= thread_rows_longest && mean_ <= 4) {
+      using F = ThreadRows<Left, T, I>;
+      const auto bytes = [&](int block) { return F::shared_bytes(block, found_.longest); };
+      const int block = block_of(found_.output.rows < few_thread_rows ? 32 : F::threads, bytes);
+      go(F{A, B, C, lists, found_.output.rows, found_.longest}, (found_.output.rows + block - 1) / block, block,
+         bytes(block));
+    } else if (found_.places.data() != nullptr) {
+      switch (place_words(found_.longest)) {
+        case 1: return registers<1>(A, B, C, go);
+        case 2: return registers<2>(A, B, C, go);
+        default: return registers<3>(A, B, C, go);
+      }
+    } else {
+      subgroups<true>(A, B, C, lists, columns, nullptr, found_.output.rows, found_.longest, go);
+    }
+  }
+
+  /// Rows of bins up to `last` that keep slots of their own.
+  template <class Go>
+  void slotted(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const I* columns, int last,
+               const Go& go) const {
+    for (int b = last; b > 0; --b) {
+      const int32_t longest = std::min(found_.longest, numeric_limits.upper[b]);
+      if (mean_ == 5 && found_.distinct)
+        whole_rows(A, B, C, slot_lists(), rows_of(b), count_of(b), longest, go);
+      else
+        subgroups<true>(A, B, C, slot_lists(), columns, rows_of(b), count_of(b), longest, go, nullptr, few_lanes);
+    }
+  }
+
   /// But for those that are gathered.
   template <class Go>
   void all_rows(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
     const I* const columns = found_.output.indices->template as<I>();
     if (found_.ordered()) return ordered(A, B, C, go);
-    if (found_.slots.data() != nullptr) {
-      const SlotLists lists{found_.slots.as<uint16_t>(), found_.begins.as<int64_t>(), found_.number_of.as<uint16_t>()};
-      if (found_.classes > 0) {
-        if (found_.longest <= thread_rows_longest && mean_ <= 4) {
-          using F = ThreadRows<Left, T, I>;
-          const auto bytes = [&](int block) { return F::shared_bytes(block, found_.longest); };
-          const int block = block_of(found_.output.rows < few_thread_rows ? 32 : F::threads, bytes);
-          go(F{A, B, C, lists, found_.output.rows, found_.longest}, (found_.output.rows + block - 1) / block, block,
-             bytes(block));
-        } else if (found_.places.data() != nullptr) {
-          switch (place_words(found_.longest)) {
-            case 1: return registers<1>(A, B, C, go);
-            case 2: return registers<2>(A, B, C, go);
-            default: return registers<3>(A, B, C, go);
-          }
-        } else {
-          subgroups<true>(A, B, C, lists, columns, nullptr, found_.output.rows, found_.longest, go);
-        }
-        return;
-      }
-      for (int b = survey_bins - 1; b > 0; --b) {
-        const int32_t longest = std::min(found_.longest, numeric_limits.upper[b]);
-        if (mean_ == 5 && longest >= whole_pieces_from && found_.distinct)
-          whole_rows(A, B, C, lists, rows_of(b), count_of(b), longest, go);
-        else
-          subgroups<true>(A, B, C, lists, columns, rows_of(b), count_of(b), longest, go, nullptr, few_lanes);
-      }
-      return;
-    }
+    const bool keeps_slots = found_.slots.data() != nullptr;
+    if (keeps_slots && found_.classes > 0) return classes(A, B, C, columns, go);
+    if (keeps_slots && !found_.partial) return slotted(A, B, C, columns, survey_bins - 1, go);
     if (const SlottedLists& lists = found_.slotted; found_.keeps_piece_slots()) {
       using F = SlottedPieces<Left, T, I, PieceLists>;
       go(F{A, B, C, lists.view(), lists.capacity}, lists.pieces.count, F::threads, F::shared_bytes(lists.capacity));
@@ -107,6 +155,7 @@ class Numeric {
     }
     subgroups<false>(A, B, C, {}, columns, nullptr, found_.hashed.count, 2 * hashed_capacity, go,
                      found_.hashed.list.template as<Piece>());
+    if (found_.partial) return slotted(A, B, C, columns, hashed_bin - 1, go);
     static constexpr int32_t places[] = {0, 64, 256, 512, 1024, 2048};
     for (int b = found_.keeps_piece_slots() ? ranked_bin - slotted_bins : hashed_bin - 1; b > 0; --b)
       subgroups<false>(A, B, C, {}, columns, rows_of(b), count_of(b), places[b], go);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "spgemm_gpu_found.hpp"
+#include "spgemm_gpu_inode_kernels.hpp"
 #include "spgemm_gpu_warp_rows.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -14,18 +15,32 @@ struct ProductsOfRows {
   Buffer begins;  // int64_t[rows + 1], of the rows' products one behind the other
   int64_t total;
   bool distinct;  // B's rows ascend strictly
+  SampledTwins twins_a, twins_b;
 };
+
+/// Of both operands, to what is zero at first.
+template <class Left, class I>
+void sample_twins(Queue& queue, const Problem<Left, I>& p, SampledTwins* a, SampledTwins* b) {
+  if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
+    if (p.A.list != nullptr) return;
+    using F = SampleTwins<I>;
+    launch_over(queue, F::sampled(p.A.A.rows) * 32, F{p.A.A, a});
+    launch_over(queue, F::sampled(p.B.B.rows) * 32, F{p.B.B, b});
+  }
+}
 
 template <class Left, class I>
 ProductsOfRows products_of_rows(Queue& queue, const Problem<Left, I>& p) {
   struct Seen {
     int64_t total;
     int32_t broken, unused;
+    SampledTwins a, b;
   };
-  Buffer begins = p.template array<int64_t>(p.rows + 2);
+  Buffer begins = p.template array<int64_t>(p.rows + 4);
   auto* const seen = reinterpret_cast<Seen*>(begins.as<int64_t>() + p.rows);  // read in one go
-  gpu::clear_words(queue, &seen->broken, 2 * sizeof(int32_t));
+  gpu::clear_words(queue, &seen->broken, sizeof(Seen) - sizeof(int64_t));
   check_ascending(queue, p.B.B, p.nnz_b, &seen->broken);
+  sample_twins(queue, p, &seen->a, &seen->b);
 
   const int lanes_a = lanes_log2_for(p.nnz_a, p.rows);
   Buffer bounds = p.template array<int32_t>(p.rows), exact = p.template array<int64_t>(p.rows), shared;
@@ -45,7 +60,7 @@ ProductsOfRows products_of_rows(Queue& queue, const Problem<Left, I>& p) {
   const Buffer scratch = p.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int64_t>(p.rows)));
   gpu::exclusive_scan(queue, exact.as<int64_t>(), begins.as<int64_t>(), p.rows, scratch.data());
   const auto found = read_back<Seen>(queue, seen);
-  return {std::move(bounds), std::move(begins), found.total, found.broken == 0};
+  return {std::move(bounds), std::move(begins), found.total, found.broken == 0, found.a, found.b};
 }
 
 /// Products an entry of C in rows of few products; infinitely many where these have less than a third of all.

@@ -1,0 +1,145 @@
+// spgemm on GPUs where rows follow each other that have the same columns (i-nodes): tiles of up to four rows of C are
+// multiplied at once, by up to four rows of B.
+#include "support/spgemm_gpu_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+/// Rows of points of 1 to `most` unknowns each, which meet `near` points among their neighbours, all unknowns of them.
+std::vector<std::vector<int64_t>> points(Random& random, int64_t count, int64_t most, int64_t near, int64_t reach) {
+  std::vector<int64_t> first{0};
+  for (int64_t p = 0; p < count; ++p) first.push_back(first.back() + random_int(random, 1, most));
+  std::vector<std::vector<int64_t>> rows;
+  for (int64_t p = 0; p < count; ++p) {
+    std::vector<int64_t> met{p};
+    while (static_cast<int64_t>(met.size()) < near)
+      met.push_back(std::clamp<int64_t>(p + random_int(random, -reach, reach), 0, count - 1));
+    std::sort(met.begin(), met.end());
+    met.erase(std::unique(met.begin(), met.end()), met.end());
+    std::vector<int64_t> columns;
+    for (const int64_t q : met)
+      for (int64_t j = first[static_cast<size_t>(q)]; j < first[static_cast<size_t>(q) + 1]; ++j) columns.push_back(j);
+    for (int64_t i = first[static_cast<size_t>(p)]; i < first[static_cast<size_t>(p) + 1]; ++i) rows.push_back(columns);
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spgemm: rows that have the same columns, on GPUs", "[spgemm][gpu]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    SpgemmCase<T> c;
+    c.implementation = "gpu_hash";
+    for (const auto& [most, near, reach] : {std::array<int64_t, 3>{3, 6, 40}, {6, 9, 300}, {23, 5, 8}, {4, 60, 2000}}) {
+      auto rows = points(random, 900, most, near, reach);
+      const auto n = static_cast<int64_t>(rows.size());
+      // Rows without entries, and rows whose columns follow each other across i-nodes.
+      rows[40].clear();
+      for (int64_t i = 90; i < 97; ++i) rows[static_cast<size_t>(i)] = different(random, 30, 60);
+      const auto A = from_rows<T>(n, rows);
+      INFO(most << " unknowns at most, " << near << " points");
+      REQUIRE(said("tiles", ctx, c, A, A) > 0);
+      REQUIRE(said("tiles", ctx, c, A, A) < n);
+      SpgemmCase<T> bounded = c;
+      bounded.max_workspace = 0;
+      REQUIRE(said("tiles", ctx, bounded, A, A) == 0);
+      REQUIRE(bits(ctx, c, A, A) == bits(ctx, bounded, A, A));
+      for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {
+        if (!supported(device, "spgemm", pair, scalar_tag<T>)) continue;
+        SpgemmCase<T> d = c;
+        d.pair = d.pair_c = pair;
+        d.base_a = d.base_b = d.base_c = static_cast<int32_t>(random() % 2);
+        d.alpha = random() % 3 == 0 ? T(0) : T(-2);
+        d.beta = T(0.5);
+        d.op_a = tested_ops[random() % 4];
+        d.op_b = tested_ops[random() % 4];
+        INFO(d.text());
+        run(ctx, d, A, A, nullptr, random);
+      }
+      // One of the operands alone.
+      const auto other = from_rows<T>(700, [&] {
+        std::vector<std::vector<int64_t>> all;
+        for (int64_t i = 0; i < n; ++i) all.push_back(different(random, random_int(random, 0, 5), 700));
+        return all;
+      }());
+      run(ctx, c, A, other, nullptr, random);
+      SpgemmCase<T> d = c;
+      d.op_a = KKC_OP_TRANSPOSE;
+      run(ctx, d, other, A, nullptr, random);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("spgemm: dense blocks, and rows of C longer than a piece, on GPUs", "[spgemm][gpu]", double,
+                   std::complex<double>) {
+  using T = TestType;
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    SpgemmCase<T> c;
+    c.implementation = "gpu_hash";
+    c.beta = T(-1);
+    std::vector<std::vector<int64_t>> blocks;
+    for (int64_t i = 0; i < 1200; ++i) {
+      std::vector<int64_t> columns;
+      for (int64_t j = 0; j < 130; ++j) columns.push_back(i / 130 * 130 + j);
+      blocks.push_back(columns);
+    }
+    const auto dense = from_rows<T>(1300, blocks);
+    blocks.resize(1300, blocks.back());
+    const auto square = from_rows<T>(1300, blocks);
+    REQUIRE(said("tiles", ctx, c, dense, square) > 0);
+    run(ctx, c, dense, square, nullptr, random);
+
+    // 400 rows alike, whose rows of B, also alike by threes, have thousands of columns together.
+    std::vector<std::vector<int64_t>> a(400, different(random, 90, 300)), b;
+    for (int64_t i = 0; i < 100; ++i) {
+      const auto columns = different(random, random_int(random, 0, 200), 40'000);
+      for (int64_t r = 0; r < 3; ++r) b.push_back(columns);
+    }
+    const auto A = from_rows<T>(300, a), B = from_rows<T>(40'000, b);
+    REQUIRE(said("tiles", ctx, c, A, B) == 100);
+    run(ctx, c, A, B, nullptr, random);
+  }
+}
+
+TEMPLATE_TEST_CASE("spgemm: points of a grid with several unknowns, on GPUs", "[spgemm][gpu]", double,
+                   std::complex<float>) {
+  using T = TestType;
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    for (const auto& [unknowns, points] : {std::array<int64_t, 2>{3, 17'000}, {5, 9'000}}) {
+      std::vector<std::vector<int64_t>> rows;
+      for (int64_t p = 0; p < points; ++p) {
+        std::vector<int64_t> columns;
+        for (const int64_t q : {p - 40, p - 1, p, p + 1, p + 40})
+          for (int64_t u = 0; u < unknowns && q >= 0 && q < points; ++u) columns.push_back(q * unknowns + u);
+        rows.resize(rows.size() + static_cast<size_t>(unknowns), columns);
+      }
+      const auto A = from_rows<T>(points * unknowns, rows);
+      SpgemmCase<T> c;
+      c.implementation = "gpu_hash";
+      INFO(unknowns << " unknowns");
+      REQUIRE(said("tiles", ctx, c, A, A) == points * ((unknowns + 3) / 4));
+      REQUIRE(said("row_classes", ctx, c, A, A) > 0);
+      c.alpha = T(-2);
+      c.beta = T(0.5);
+      c.base_a = c.base_b = c.base_c = 1;
+      run(ctx, c, A, A, nullptr, random);
+      c.op_a = KKC_OP_HERMITIAN;
+      run(ctx, c, A, A, nullptr, random);
+    }
+  }
+}
