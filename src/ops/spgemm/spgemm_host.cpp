@@ -2,6 +2,7 @@
 // (classes of like rows, copies, kept places, hash, dense accumulator: the last three as Nagasaka, Matsuoka, Azad,
 // Buluc, "Performance optimization, modeling and analysis of sparse matrix-matrix products on multi-core and many-core
 // processors", Parallel Computing 90, 2019, compares them) or all rows alike.
+#include "ops/spgemm/spgemm_host_inode_kernel.hpp"
 #include "ops/spgemm/spgemm_host_numeric.hpp"
 
 #include "core/dispatch.hpp"
@@ -31,6 +32,7 @@ class HostKernel final : public Kernel {
     info.add("compression",
              output.nnz == 0 ? 1.0 : static_cast<double>(plan_.products) / static_cast<double>(output.nnz));
     info.add("plan_bytes", plan_.bytes());
+    info.add("tiles", int64_t{0});
     info.add("row_classes", static_cast<int64_t>(plan_.classes.classes.size()));
     info.add("rows_in_classes", plan_.rows_in_classes);
     for (const auto& [kind, key] :
@@ -49,9 +51,11 @@ std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
   std::unique_ptr<Kernel> kernel;
   dispatch(desc.scalar(), desc.A.pair, [&](auto scalar, auto pair) {
     using P = decltype(pair);
-    kernel =
-        std::make_unique<HostKernel<Element<typename decltype(scalar)::type>, typename P::ordinal, typename P::offset>>(
-            desc, queue, choice);
+    using E = Element<typename decltype(scalar)::type>;
+    using I = typename P::ordinal;
+    using O = typename P::offset;
+    if constexpr (choice == HostChoice::binned) kernel = make_inodes<E, I, O>(desc, queue);
+    if (!kernel) kernel = std::make_unique<HostKernel<E, I, O>>(desc, queue, choice);
   });
   return kernel;
 }
