@@ -34,6 +34,13 @@ __device__ inline R await_real(const R* p) {
   return a;
 }
 template <class E>
+__device__ inline bool is_written_whole(const E& a) {
+  if constexpr (gpu::is_pair<E>)
+    return is_written(a.re) && is_written(a.im);
+  else
+    return is_written(a);
+}
+template <class E>
 __device__ inline E await(const E* p) {
   if constexpr (gpu::is_pair<E>)
     return {await_real(&p->re), await_real(&p->im)};
@@ -153,6 +160,14 @@ struct FactorSyncFree {
     gpu::sync32();
   }
 
+  /// A needed row: its part, its pivot, where the first of this lane's entries of it belongs (-1: nowhere), and what
+  /// its pivot and that entry were when they were asked for.
+  struct Step {
+    O from, to, at;
+    int t;
+    E pivot, u;
+  };
+
   __device__ void eliminate(const Row& r, E* row, const I* columns) const {
     const int lane = static_cast<int>(threadIdx.x) & 31, count = r.count, middle = r.middle;
     R square = 0;
@@ -166,40 +181,67 @@ struct FactorSyncFree {
         part_end = form == Form::lu ? offsets[k + 1] : pivot;
       }
       const int here = min(32, middle - begin);
-      for (int s = 0; s < here; ++s) {
-        const int p = begin + s;
-        const O from = gpu::shuffle_from(part_begin, s, 32), to = gpu::shuffle_from(part_end, s, 32),
-                at = gpu::shuffle_from(pivot, s, 32);
+      // The other's entries are far more than this row's: these are looked for there.
+      const auto is_longer = [&](const Step& step, int p) {
+        return form == Form::lu && step.to - step.from > static_cast<O>(longer * (count - p));
+      };
+      const auto find = [&](O q, int p) {
+        const I column = gpu::load_constant(indices + q);
+        return form == Form::lu ? find_column(columns, p + 1, count, column) : find_column(columns, 0, p, column);
+      };
+      const auto prepare = [&](int s) {
+        Step step{gpu::shuffle_from(part_begin, s, 32), gpu::shuffle_from(part_end, s, 32),
+                  gpu::shuffle_from(pivot, s, 32), -1};
+        if (step.from + lane < step.to && !is_longer(step, begin + s)) step.t = find(step.from + lane, begin + s);
+        step.pivot = gpu::load_fresh(values + step.at);
+        if (step.t >= 0) step.u = gpu::load_fresh(values + step.from + lane);
+        return step;
+      };
+      const auto take = [&](Step& step, int p) {
+        const O q = step.from + lane;
+        if (!is_written_whole(step.pivot)) step.pivot = await(values + step.at);
+        if (step.t >= 0 && !is_written_whole(step.u)) step.u = await(values + q);
+        const E &diagonal_value = step.pivot, &u = step.u;
         if constexpr (form == Form::lu) {
-          const E l = quotient(row[p], await(values + at));
+          const E l = quotient(row[p], diagonal_value);
           gpu::sync32();  // all have read row[p]
-          if (to - from > static_cast<O>(longer * (count - p))) {
-            // This row's few columns are looked for in the other's many.
+          if (is_longer(step, p)) {
             for (int t = p + 1 + lane; t < count; t += 32) {
-              const int q = find_column(indices + from, 0, static_cast<int>(to - from), columns[t]);
-              if (q >= 0) row[t] = minus_product(row[t], l, await(values + from + q));
+              const int at = find_column(indices + step.from, 0, static_cast<int>(step.to - step.from), columns[t]);
+              if (at >= 0) row[t] = minus_product(row[t], l, await(values + step.from + at));
             }
           } else {
-            for (O q = from + lane; q < to; q += 32) {
-              const int t = find_column(columns, p + 1, count, gpu::load_constant(indices + q));
-              if (t >= 0) row[t] = minus_product(row[t], l, await(values + q));
-            }
+            if (step.t >= 0) row[step.t] = minus_product(row[step.t], l, u);
+            for (O more = q + 32; more < step.to; more += 32)
+              if (const int t = find(more, p); t >= 0) row[t] = minus_product(row[t], l, await(values + more));
           }
           if (lane == 0) row[p] = l;
         } else {
           E sum{};
-          for (O q = from + lane; q < to; q += 32) {
-            const int t = find_column(columns, 0, p, gpu::load_constant(indices + q));
-            if (t >= 0) sum = minus_conjugate_product(sum, row[t], await(values + q));
-          }
+          if (step.t >= 0) sum = minus_conjugate_product(sum, row[step.t], u);
+          for (O more = q + 32; more < step.to; more += 32)
+            if (const int t = find(more, p); t >= 0) sum = minus_conjugate_product(sum, row[t], await(values + more));
           sum = gpu::subgroup_sum(sum, 32);
-          const E l = quotient(gpu::add(row[p], sum), await(values + at));
+          const E l = quotient(gpu::add(row[p], sum), diagonal_value);
           gpu::sync32();
           if (lane == 0) row[p] = l;
           square += real_part(l) * real_part(l);
           if constexpr (gpu::is_pair<E>) square += l.im * l.im;
         }
         gpu::sync32();
+      };
+      // What can be found before a row's turn is found, and asked for: of late rows by those behind them.
+      Step steps[ahead];
+#pragma unroll
+      for (int u = 0; u < ahead; ++u)
+        if (u < here) steps[u] = prepare(u);
+      for (int s = 0; s < here; s += ahead) {
+#pragma unroll
+        for (int u = 0; u < ahead; ++u) {
+          if (s + u >= here) break;
+          take(steps[u], begin + s + u);
+          if (s + u + ahead < here) steps[u] = prepare(s + u + ahead);
+        }
       }
     }
     if constexpr (form == Form::cholesky) {
@@ -257,6 +299,7 @@ struct FactorSyncFree {
     for (int e = lane; e < r.count; e += 32) tell(values + r.first + e, row[e]);
   }
 
+  static constexpr int ahead = 2;    // needed rows that are prepared
   static constexpr int longer = 16;  // entries of the other row for one of this
 };
 

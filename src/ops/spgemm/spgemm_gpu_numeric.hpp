@@ -194,7 +194,9 @@ class Numeric {
       if (found_.longest_a < 3 << lanes) return ordered<3, 1>(A, B, C, lists, list, count, lanes, go);
       ordered<4, 4>(A, B, C, lists, list, count, lanes, go);
     };
-    if (found_.classes > 0 || found_.longest <= 16 << ordered_lanes(mean, 5)) return part(nullptr, rows, mean);
+    const bool few_empty = 2 * count_of(0) <= rows;
+    if (found_.classes > 0 || (few_empty && found_.longest <= 16 << ordered_lanes(mean, 5)))
+      return part(nullptr, rows, mean);
     for (int b = survey_bins - 1; b > 0; --b)
       part(rows_of(b), count_of(b), std::min(found_.longest, numeric_limits.upper[b]) / 2);
   }
