@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("spgemm: rows that have the same columns", "[spgemm]", float,
       REQUIRE(said("tiles", ctx, c, A, A) < n);
       SpgemmCase<T> bounded = c;
       bounded.max_workspace = 0;
-      REQUIRE(said("tiles", ctx, bounded, A, A) == 0);
+      REQUIRE((said("tiles", ctx, bounded, A, A) == 0) == is_gpu(device));
       REQUIRE(bits(ctx, c, A, A) == bits(ctx, bounded, A, A));
       for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {
         if (!supported(device, "spgemm", pair, scalar_tag<T>)) continue;

@@ -55,16 +55,16 @@ class InodeKernel final : public Kernel {
       using OC = typename decltype(pair)::offset;
       if constexpr (std::is_same_v<typename decltype(pair)::ordinal, I>) make_output<OC>(desc, queue, tiles);
     });
-    workers_ = queue.concurrency();
     each_ = (static_cast<size_t>(longest_ * width_) * sizeof(E) + memory_alignment - 1) / memory_alignment *
             memory_alignment;
+    sums_ = host_array<char>(desc.memory, static_cast<int64_t>(each_) * queue.concurrency());
   }
 
   void execute(Queue& queue, const Args& args) override {
     const auto with = [&](auto width, auto slot) {
       using S = decltype(slot);
       deal(queue, chunk_count(), [&](int64_t worker, int64_t chunk) {
-        E* const sums = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + static_cast<size_t>(worker) * each_);
+        E* const sums = reinterpret_cast<E*>(sums_.template as<char>() + static_cast<size_t>(worker) * each_);
         if (offset_size(output.pair) == 8)
           make_tiles<decltype(width)::value, S, int64_t>(chunk, args, sums);
         else
@@ -78,12 +78,10 @@ class InodeKernel final : public Kernel {
       wide(std::integral_constant<int, 8>{});
   }
 
-  size_t workspace_bytes() const override { return each_ * static_cast<size_t>(workers_); }
-
   void describe(Info& info) const override {
     info.add("products", products_);
     info.add("compression", output.nnz == 0 ? 1.0 : static_cast<double>(products_) / static_cast<double>(output.nnz));
-    info.add("plan_bytes", static_cast<int64_t>(rows_.bytes() + slots_.bytes() +
+    info.add("plan_bytes", static_cast<int64_t>(rows_.bytes() + slots_.bytes() + sums_.bytes() +
                                                 (slots_at_.size() + chunks_.size()) * sizeof(int64_t)));
     info.add("tiles", rows_.tiles());
   }
@@ -214,18 +212,18 @@ class InodeKernel final : public Kernel {
   int64_t width_;  // rows of a tile at most
   ReducedRows<I, O> rows_;
   std::vector<int64_t> slots_at_, chunks_;  // first slots of tiles; first tiles of chunks
-  Buffer slots_;
-  int64_t products_ = 0, longest_ = 0, workers_ = 1;  // longest row of C
+  Buffer slots_, sums_;
+  int64_t products_ = 0, longest_ = 0;  // longest row of C
   size_t each_ = 0;
 };
 
 /// Null where i-nodes are too few to be worth it, by samples of rows; where rows are of few kinds, whose classes keep
-/// less and are as fast; under masks and bounds of the workspace.
+/// less and are as fast; under masks.
 template <class E, class I, class O>
 std::unique_ptr<Kernel> make_inodes(const Desc& desc, Queue& queue) {
   constexpr int64_t least_mean = 8;  // entries of a row of B
   constexpr double least_rows = 1.5, least_reduction = 1.7, least_rows_of_few_kinds = 8;
-  if (desc.masked || desc.max_workspace >= 0 || desc.A.nnz == 0 || desc.B.nnz < least_mean * desc.B.rows ||
+  if (desc.masked || desc.A.nnz == 0 || desc.B.nnz < least_mean * desc.B.rows ||
       desc.rows_a.longest > std::numeric_limits<int32_t>::max())
     return nullptr;
   const SampledNodes a = sample_nodes(HostPatternRef<I, O>(desc.A));
