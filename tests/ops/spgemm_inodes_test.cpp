@@ -115,6 +115,26 @@ TEMPLATE_TEST_CASE("spgemm: dense blocks, and rows of C longer than a piece", "[
   }
 }
 
+TEST_CASE("spgemm: rows that have the same columns and no products", "[spgemm]") {
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    // Rows of B without entries, and others that no row of A names, or one.
+    std::vector<std::vector<int64_t>> b(60), a(40, {3, 4, 5, 20, 21, 22});
+    b.resize(160, different(random, 30, 100));
+    const auto B = from_rows<double>(100, b);
+    for (const bool some : {false, true}) {
+      if (some) a[17] = {3, 70, 71};
+      SpgemmCase<double> c;
+      c.implementation = tiling(device);
+      c.beta = 3;
+      run(ctx, c, from_rows<double>(160, a), B, nullptr, random);
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("spgemm: points of a grid with several unknowns, on GPUs", "[spgemm][gpu]", double,
                    std::complex<float>) {
   using T = TestType;

@@ -63,8 +63,8 @@ struct TileRun {
   int64_t first, count;
   int32_t rows, capacity;  // entries of a piece at most
 };
-/// Tiles of i-nodes, in as many launches as there are runs: of pieces, those of Found::slotted, or where their rows
-/// have classes of whole tiles, by Found's list, slots and classes.
+/// Tiles of i-nodes, in as many launches as there are runs: of pieces, those of Found::slotted, or of whole tiles, by
+/// Found's list and slots.
 struct Tiles {
   static constexpr int kinds = 8;
   int64_t count = 0;

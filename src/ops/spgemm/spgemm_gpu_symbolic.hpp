@@ -151,6 +151,7 @@ class Symbolic : SymbolicClasses<Left, I> {
       if (!product.look_at_classes() || !product.by_classes() || product.found_.longest > most_sums) {
         product.give_up_classes();
         const Buffer reduced_bounds = product.pattern(most_sums);
+        if (product.found_.output.nnz == 0) return false;
         if (product.found_.slots.data() == nullptr && !keep_pieces(product, reduced_bounds, inodes)) return false;
       }
       if (product.found_.slots.data() != nullptr && !keep_whole(product, inodes)) return false;
@@ -227,10 +228,8 @@ class Symbolic : SymbolicClasses<Left, I> {
     }
     pieces.list = p_.template array<Piece>(pieces.count);
     for (size_t i = 0; i < runs.size(); ++i) cut_rows.list(cuts[i], pieces.list.template as<Piece>() + runs[i].first);
-    if (!keep_slots(queue_, reduced, product.offsets(), product.found_.output.indices->template as<I>(),
-                    std::move(pieces), runs, room, found_.slotted))
-      return false;
-    return true;
+    return keep_slots(queue_, reduced, product.offsets(), product.found_.output.indices->template as<I>(),
+                      std::move(pieces), runs, room, found_.slotted);
   }
 
   /// Whether all rows' products can be sorted, and was done.

@@ -17,8 +17,7 @@ namespace kkc::spgemm {
 
 /// Adds H rows of B times their factors for W rows of C to the sums.
 template <int W, int H, class E, class S>
-void add_rows(const E (&factors)[ReducedRows<int32_t, int32_t>::most_deep][W], const E* b, int64_t stride,
-              const S* slots, int64_t count, E* sums) {
+void add_rows(const E (&factors)[most_deep][W], const E* b, int64_t stride, const S* slots, int64_t count, E* sums) {
   for (int64_t t = 0; t < count; ++t) {
     E* const at = sums + static_cast<int64_t>(slots[t]) * W;
     E sum[W];
@@ -34,7 +33,6 @@ void add_rows(const E (&factors)[ReducedRows<int32_t, int32_t>::most_deep][W], c
 template <class E, class I, class O>
 class InodeKernel final : public Kernel {
   using Pattern = HostPatternRef<I, O>;
-  static constexpr int64_t deep = ReducedRows<I, O>::most_deep;
 
  public:
   InodeKernel(const Desc& desc, Queue& queue, int64_t width)
@@ -192,7 +190,7 @@ class InodeKernel final : public Kernel {
         for (int64_t e = rows_.begin(t); e < rows_.begin(t + 1); ++e) {
           const int64_t begin = B.begin(columns[e]), count = B.end(columns[e]) - begin,
                         rows_b = deep_of(t, e, entries_a);
-          E factors[deep][W]{};
+          E factors[most_deep][W]{};
           for (int64_t q = 0; q < rows_b; ++q)
             for (int64_t r = 0; r < rows; ++r) factors[q][r] = times(alpha, a[of_a + r * entries_a + entries[e] + q]);
           switch (rows_b) {

@@ -69,12 +69,13 @@ std::vector<uint8_t> tile_heads(Queue& queue, const HostPatternRef<I, O>& A, int
   return heads;
 }
 
+inline constexpr int64_t most_deep = 4;  // rows of a tile of B
+
 /// The rows of tiles of A, each reduced to one that names the first row of each tile of B.
 template <class I, class O>
 struct ReducedRows {
-  static constexpr int64_t most_deep = 4;  // rows of a tile of B
-  std::vector<int64_t> firsts;             // row of each tile; behind the last one, all rows
-  Buffer offsets, columns, entries;        // O, I; of each entry the place of its first in A's row, int32_t
+  std::vector<int64_t> firsts;       // row of each tile; behind the last one, all rows
+  Buffer offsets, columns, entries;  // O, I; of each entry the place of its first in A's row, int32_t
 
   int64_t tiles() const { return static_cast<int64_t>(firsts.size()) - 1; }
   int64_t begin(int64_t tile) const { return static_cast<int64_t>(offsets.template as<O>()[tile]); }
