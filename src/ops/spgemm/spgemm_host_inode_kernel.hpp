@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch.hpp"
 #include "ops/spgemm/spgemm_host_inodes.hpp"
 #include "ops/spgemm/spgemm_host_symbolic.hpp"
 
@@ -49,10 +48,10 @@ class InodeKernel final : public Kernel {
       HostSymbolic<LeftPattern<I, O>, I, O>(queue, reduced, left, HostChoice::binned).run(tiles);
     }
     count(desc);
-    dispatch(desc.scalar(), desc.pair, [&](auto, auto pair) {
-      using OC = typename decltype(pair)::offset;
-      if constexpr (std::is_same_v<typename decltype(pair)::ordinal, I>) make_output<OC>(desc, queue, tiles);
-    });
+    if (offset_size(desc.pair) == 8)
+      make_output<int64_t>(desc, queue, tiles);
+    else
+      make_output<int32_t>(desc, queue, tiles);
     each_ = (static_cast<size_t>(longest_ * width_) * sizeof(E) + memory_alignment - 1) / memory_alignment *
             memory_alignment;
     sums_ = host_array<char>(desc.memory, static_cast<int64_t>(each_) * queue.concurrency());
