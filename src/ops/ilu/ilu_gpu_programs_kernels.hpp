@@ -26,14 +26,6 @@ struct BeginPrograms {
   }
 };
 
-template <class E>
-__device__ inline bool is_there(const E& a) {
-  if constexpr (gpu::is_pair<E>)
-    return is_written(a.re) && is_written(a.im);
-  else
-    return is_written(a);
-}
-
 /// a / pivot with the pivot's reciprocal at hand, unless that has overflowed.
 template <class E>
 struct Pivot {

@@ -34,7 +34,7 @@ __device__ inline R await_real(const R* p) {
   return a;
 }
 template <class E>
-__device__ inline bool is_written_whole(const E& a) {
+__device__ inline bool is_there(const E& a) {
   if constexpr (gpu::is_pair<E>)
     return is_written(a.re) && is_written(a.im);
   else
@@ -199,8 +199,8 @@ struct FactorSyncFree {
       };
       const auto take = [&](Step& step, int p) {
         const O q = step.from + lane;
-        if (!is_written_whole(step.pivot)) step.pivot = await(values + step.at);
-        if (step.t >= 0 && !is_written_whole(step.u)) step.u = await(values + q);
+        if (!is_there(step.pivot)) step.pivot = await(values + step.at);
+        if (step.t >= 0 && !is_there(step.u)) step.u = await(values + q);
         const E &diagonal_value = step.pivot, &u = step.u;
         if constexpr (form == Form::lu) {
           const E l = quotient(row[p], diagonal_value);

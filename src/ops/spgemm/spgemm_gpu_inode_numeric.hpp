@@ -17,7 +17,7 @@ struct TileLists {
   const I* columns;
   PieceLists pieces;    // or none
   const int32_t* list;  // of whole tiles; null: all
-  SlotLists slots;      // of their classes
+  SlotLists slots;      // of these, or of their classes
 
   __device__ Piece piece(int64_t item, const Offsets& C) const {
     if (pieces.pieces != nullptr) return pieces.pieces[item];

@@ -3,6 +3,7 @@
 // each row of A.
 #pragma once
 
+#include <atomic>
 #include <limits>
 #include <memory>
 #include <type_traits>
@@ -47,7 +48,7 @@ class InodeKernel final : public Kernel {
       const LeftPattern<I, O> left{Pattern(reduced.A)};
       HostSymbolic<LeftPattern<I, O>, I, O>(queue, reduced, left, HostChoice::binned).run(tiles);
     }
-    count(desc);
+    count(desc, queue);
     if (offset_size(desc.pair) == 8)
       make_output<int64_t>(desc, queue, tiles);
     else
@@ -88,23 +89,30 @@ class InodeKernel final : public Kernel {
   int64_t chunk_count() const { return static_cast<int64_t>(chunks_.size()) - 1; }
 
   /// Products of tiles, and tiles dealt to chunks by these.
-  void count(const Desc& desc) {
+  void count(const Desc& desc, Queue& queue) {
     const Pattern A(desc.A), B(desc.B);
     const auto tiles = static_cast<size_t>(rows_.tiles());
     slots_at_.assign(tiles + 1, 0);
     const I* const columns = rows_.columns.template as<I>();
-    for (size_t t = 0; t < tiles; ++t) {
-      const auto tile = static_cast<int64_t>(t);
-      int64_t slots = 0, products = 0;
-      for (int64_t e = rows_.begin(tile); e < rows_.begin(tile + 1); ++e) {
-        const int64_t length = B.end(columns[e]) - B.begin(columns[e]);
-        slots += length;
-        products += length * deep_of(tile, e, A.end(rows_.firsts[t]) - A.begin(rows_.firsts[t]));
+    std::atomic<int64_t> all{0};
+    deal(queue, (rows_.tiles() + rows_of_part - 1) / rows_of_part, [&](int64_t, int64_t part) {
+      int64_t of_part = 0;
+      for (int64_t tile = part * rows_of_part; tile < std::min(rows_.tiles(), (part + 1) * rows_of_part); ++tile) {
+        const auto t = static_cast<size_t>(tile);
+        int64_t slots = 0, products = 0;
+        for (int64_t e = rows_.begin(tile); e < rows_.begin(tile + 1); ++e) {
+          const int64_t length = B.end(columns[e]) - B.begin(columns[e]);
+          slots += length;
+          products += length * deep_of(tile, e, A.end(rows_.firsts[t]) - A.begin(rows_.firsts[t]));
+        }
+        slots_at_[t + 1] = slots;
+        of_part += products * (rows_.firsts[t + 1] - rows_.firsts[t]);
       }
-      slots_at_[t + 1] = slots_at_[t] + slots;
-      products_ += products * (rows_.firsts[t + 1] - rows_.firsts[t]);
-    }
-    const int64_t most = std::max<int64_t>(slots_at_.back() / (64 * desc.memory->queue().concurrency()), 4096);
+      all += of_part;
+    });
+    products_ = all;
+    for (size_t t = 0; t < tiles; ++t) slots_at_[t + 1] += slots_at_[t];
+    const int64_t most = std::max<int64_t>(slots_at_.back() / (64 * queue.concurrency()), 4096);
     chunks_.push_back(0);
     for (size_t t = 1; t <= tiles; ++t)
       if (t == tiles || slots_at_[t] - slots_at_[static_cast<size_t>(chunks_.back())] >= most)
