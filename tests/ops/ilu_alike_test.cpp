@@ -2,6 +2,8 @@
 // one row, executes that repeat bit by bit.
 #include "support/catch.hpp"
 
+#include <set>
+
 #include "support/ilu_case.hpp"
 
 using namespace kkc_test;
@@ -40,6 +42,29 @@ Rows lower_heavy(Random& random, int64_t n, int64_t most) {
     for (int64_t j = i - count; j < i; ++j) row.push_back(j);
     if (i + 1 < n) row.push_back(random_int(random, i + 1, n - 1));
     std::sort(row.begin(), row.end());
+  }
+  return rows;
+}
+
+/// Points that meet others anywhere, most of them near by; every unknown of a point meets all of theirs.
+Rows points(Random& random, int64_t count, int64_t unknowns, int64_t neighbours) {
+  std::vector<std::set<int64_t>> meets(static_cast<size_t>(count));
+  for (int64_t p = 0; p < count; ++p) {
+    meets[static_cast<size_t>(p)].insert(p);
+    for (int64_t k = 0; k < neighbours; ++k) {
+      const bool far = random_int(random, 0, 9) == 0;
+      const int64_t q =
+          far ? random_int(random, 0, count - 1) : std::clamp<int64_t>(p + random_int(random, -20, 20), 0, count - 1);
+      meets[static_cast<size_t>(p)].insert(q);
+      meets[static_cast<size_t>(q)].insert(p);
+    }
+  }
+  Rows rows;
+  for (const auto& others : meets) {
+    std::vector<int64_t> columns;
+    for (const int64_t q : others)
+      for (int64_t u = 0; u < unknowns; ++u) columns.push_back(q * unknowns + u);
+    for (int64_t u = 0; u < unknowns; ++u) rows.push_back(columns);
   }
   return rows;
 }
@@ -125,6 +150,34 @@ double largest_residual(const HostCsr<double>& A, const HostCsr<double>& F, Form
   return largest;
 }
 
+/// Rows of zeros and of NaNs, one at a time, in a matrix of 630 rows.
+void check_breakdowns(const Context& ctx, Form form, const std::string& implementation, const Rows& rows) {
+  Random random(seed());
+  const HostCsr<double> A = with_values<double>(random, rows, form);
+  DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+  Plan plan;
+  Matrix F;
+  ok(plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out()));
+  ok(kkc_plan_create_output(plan, F.out()));
+  for (const int64_t row : {0, 1, 2, 3, 100, 101, 629})
+    for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+      INFO("row " << row << ", " << value);
+      std::vector<double> values = A.values;
+      std::fill(values.begin() + A.offsets[static_cast<size_t>(row)],
+                values.begin() + A.offsets[static_cast<size_t>(row) + 1], value);
+      A_device.values().set(values);
+      const Outcome end = outcome(form, ctx, plan, A_device, F);
+      CHECK(end.status == (value == 0 ? KKC_STATUS_ZERO_PIVOT : KKC_STATUS_BREAKDOWN));
+      if (is_gpu(ctx.device()))
+        CHECK(end.row == row);
+      else
+        CHECK_THAT(end.sentence, ContainsSubstring("row " + std::to_string(row) + " "));
+    }
+  A_device.values().set(A.values);
+  REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+  CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
+}
+
 }  // namespace
 
 TEST_CASE("ilu, ic: rows of grids are factored alike", "[ilu][ic]") {
@@ -166,32 +219,48 @@ TEST_CASE("ilu, ic: points of any number of unknowns", "[ilu][ic]") {
   });
 }
 
+TEST_CASE("ilu, ic: points in no order, of any number of unknowns", "[ilu][ic]") {
+  on_each_implementation([](const Context& ctx, Form form, const std::string& implementation) {
+    for (const int64_t unknowns : {1, 2, 3, 4, 6})
+      for (const int64_t neighbours : {1, 3, 9}) {
+        Random random(seed());
+        const Rows rows = points(random, 420 / unknowns, unknowns, neighbours);
+        for (const int level : {0, 1}) check_rows<double>(ctx, form, implementation, rows, level);
+        if (has_kernels<float>(ctx.device(), name(form))) check_rows<float>(ctx, form, implementation, rows, 0);
+        if (has_kernels<std::complex<double>>(ctx.device(), name(form)))
+          check_rows<std::complex<double>>(ctx, form, implementation, rows, 0);
+        if (supported(ctx.device(), name(form), KKC_INDEX_64_64, scalar_tag<double>))
+          check_rows<double>(ctx, form, implementation, rows, 0, KKC_INDEX_64_64);
+      }
+  });
+}
+
+TEST_CASE("ilu: hosts eliminate rows with the same columns together", "[ilu]") {
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<double>(visit.device, "ilu")) continue;
+    const Context ctx(visit.device, visit.options);
+    for (const int64_t unknowns : {1, 3}) {
+      Random random(seed());
+      const HostCsr<double> A = with_values<double>(random, points(random, 900, unknowns, 4), Form::lu);
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      ok(plan_factors(Form::lu, ctx, A_device, "{}", plan.out()));
+      const std::string info = info_of_plan(plan);
+      CHECK_THAT(info, ContainsSubstring("\"programs\":0"));
+      // Neighbouring points may meet the same ones, too.
+      if (unknowns == 1) CHECK_THAT(info, ContainsSubstring("\"joint_rows\":0"));
+      if (unknowns == 3) CHECK_THAT(info, !ContainsSubstring("\"joint_rows\":0"));
+    }
+  }
+}
+
 TEST_CASE("ilu, ic: breakdowns are told row by row where rows are eliminated together", "[ilu][ic]") {
   on_each_implementation([](const Context& ctx, Form form, const std::string& implementation) {
     Random random(seed());
-    const HostCsr<double> A = with_values<double>(random, grid(7, 6, 5, true, 3), form);
-    DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
-    Plan plan;
-    Matrix F;
-    ok(plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out()));
-    ok(kkc_plan_create_output(plan, F.out()));
-    for (const int64_t row : {0, 1, 2, 3, 100, 101, 629})
-      for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
-        INFO("row " << row << ", " << value);
-        std::vector<double> values = A.values;
-        std::fill(values.begin() + A.offsets[static_cast<size_t>(row)],
-                  values.begin() + A.offsets[static_cast<size_t>(row) + 1], value);
-        A_device.values().set(values);
-        const Outcome end = outcome(form, ctx, plan, A_device, F);
-        CHECK(end.status == (value == 0 ? KKC_STATUS_ZERO_PIVOT : KKC_STATUS_BREAKDOWN));
-        if (is_gpu(ctx.device()))
-          CHECK(end.row == row);
-        else
-          CHECK_THAT(end.sentence, ContainsSubstring("row " + std::to_string(row) + " "));
-      }
-    A_device.values().set(A.values);
-    REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
-    CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
+    // Points: of three unknowns, of one, of one with long rows.
+    for (const Rows& rows :
+         {grid(7, 6, 5, true, 3), points(random, 210, 3, 4), points(random, 630, 1, 4), points(random, 630, 1, 30)})
+      check_breakdowns(ctx, form, implementation, rows);
   });
 }
 
@@ -231,8 +300,10 @@ TEST_CASE("ilu, ic: deep chains and rows that need none", "[ilu][ic]") {
 }
 
 TEST_CASE("ilu, ic: many rows give the same bits in every execute", "[ilu][ic]") {
-  const Rows matrices[] = {grid(140, 120, 1, false), grid(26, 25, 24, false), grid(19, 18, 17, true),
-                           grid(9, 9, 8, true, 3)};
+  Random shape(seed());
+  const Rows matrices[] = {grid(140, 120, 1, false),    grid(26, 25, 24, false),   grid(19, 18, 17, true),
+                           grid(9, 9, 8, true, 3),      points(shape, 9000, 3, 4), points(shape, 20'000, 1, 4),
+                           points(shape, 20'000, 1, 30)};
   on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
     if (implementation == "reference") return;
     for (const Rows& rows : matrices) {

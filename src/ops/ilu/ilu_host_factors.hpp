@@ -5,7 +5,8 @@
 #include <new>
 
 #include "core/dispatch.hpp"
-#include "ilu_host_rows_kernels.hpp"
+#include "ilu_host_joint_rows.hpp"
+#include "ilu_host_joint_rows_kernels.hpp"
 
 namespace kkc::ilu::host {
 
@@ -19,15 +20,21 @@ class RowsKernel final : public Kernel {
       : factors_(desc.factors),
         rule_(desc.pivots),
         programs_(queue, form, Lanes<E, program_lanes>::registers, lower(desc)),
-        schedule_(HostScheduler::make(
-            queue, lower(desc), std::min<int64_t>(queue.concurrency(), desc.factors.nnz / least_entries_of_a_thread))),
+        joint_(form == Form::lu && programs_.empty() ? JointRows<I, O>(queue, lower(desc)) : JointRows<I, O>()),
+        schedule_(schedule(desc, queue)),
         threads_(std::make_unique<PerThread[]>(static_cast<size_t>(schedule_.threads()))),
         places_(int64_t{programs_.most_vectors()} * program_lanes),
         numbers_bytes_(padded((programs_.panels() ? most_panel_rows : 1) * places_ * static_cast<int64_t>(sizeof(E)))),
         scratch_bytes_(numbers_bytes_ +
                        (programs_.panels() ? padded(places_ * static_cast<int64_t>(sizeof(const E*))) : 0)),
         scratch_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * scratch_bytes_)),
-        inverses_(desc.memory, Space::host, programs_.panels() ? static_cast<size_t>(desc.A.rows) * sizeof(E) : 0) {}
+        inverses_(desc.memory, Space::host, programs_.panels() ? static_cast<size_t>(desc.A.rows) * sizeof(E) : 0),
+        group_bytes_(padded(most_panel_rows * longest(desc, 2) * static_cast<int64_t>(sizeof(E)))),
+        map_bytes_(needs_map(desc) ? padded(desc.A.rows * static_cast<int64_t>(sizeof(I))) : 0),
+        map_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * (group_bytes_ + map_bytes_))) {
+    host_parts<Host>(queue, schedule_.threads(),
+                     [&](int64_t t) { std::memset(map_of(t), 0, static_cast<size_t>(map_bytes_)); });
+  }
 
   void execute(Queue& queue, const Args& args) override {
     const FactorRow<E, form, I, O> row{static_cast<const O*>(args.factors.offsets),
@@ -40,12 +47,18 @@ class RowsKernel final : public Kernel {
                                        rule_,
                                        programs_.panels() ? inverses_.template as<E>() : nullptr};
     for (int64_t t = 0; t < schedule_.threads(); ++t) threads_[static_cast<size_t>(t)].found = {};
-    if (programs_.empty())
-      schedule_.run(queue, [&](int64_t t, int64_t i) { row.by_search(i, threads_[static_cast<size_t>(t)].found); });
-    else
+    if (programs_.empty()) {
+      const FactorByMap<E, form, I, O> by_map{row, joint_.left()};
+      schedule_.run(queue, [&](int64_t t, int64_t g) {
+        const int64_t i = joint_.empty() ? g : joint_.first(g);
+        by_map(i, joint_.empty() ? 1 : joint_.first(g + 1) - i, map_of(t), group_of(t),
+               threads_[static_cast<size_t>(t)].found);
+      });
+    } else {
       schedule_.run(queue, [&](int64_t t, int64_t i) {
         row.by_program(i, programs_.of(i), scratch_of(t), threads_[static_cast<size_t>(t)].found);
       });
+    }
     Breakdown all;
     for (int64_t t = 0; t < schedule_.threads(); ++t) {
       const Breakdown& found = threads_[static_cast<size_t>(t)].found;
@@ -59,7 +72,8 @@ class RowsKernel final : public Kernel {
   }
 
   int64_t plan_bytes() const override {
-    return programs_.bytes() + schedule_.bytes() + static_cast<int64_t>(scratch_.bytes() + inverses_.bytes());
+    return programs_.bytes() + joint_.bytes() + schedule_.bytes() +
+           static_cast<int64_t>(scratch_.bytes() + inverses_.bytes() + map_.bytes());
   }
   void describe(Info& info) const override {
     info.add("threads", schedule_.threads());
@@ -68,6 +82,7 @@ class RowsKernel final : public Kernel {
     info.add("waits", schedule_.waits());
     info.add("estimated_efficiency", schedule_.efficiency());
     info.add("programs", programs_.count());
+    info.add("joint_rows", joint_.empty() ? int64_t{0} : joint_.count());
   }
 
  private:
@@ -80,6 +95,33 @@ class RowsKernel final : public Kernel {
             desc.factors.indices->template as<I>(), desc.A.rows};
   }
 
+  HostSchedule schedule(const Desc& desc, Queue& queue) const {
+    const int64_t threads = std::min<int64_t>(queue.concurrency(), desc.factors.nnz / least_entries_of_a_thread);
+    if (!programs_.empty()) return HostScheduler::make(queue, lower(desc), threads);
+    // An entry left of the diagonal takes as long as the row that it needs is.
+    const double half =
+        static_cast<double>(desc.factors.nnz) / static_cast<double>(2 * std::max<int64_t>(desc.A.rows, 1));
+    if (joint_.empty()) return HostScheduler::make(queue, lower(desc), threads, std::max(1.0, half / 2));
+    const typename JointRows<I, O>::Graph graph(queue, joint_, lower(desc));
+    return HostScheduler::make(queue, graph.rows(), threads, std::max(1.0, 2 * half));
+  }
+  /// Entries of a row of the longest of groups of so many rows and more.
+  int64_t longest(const Desc& desc, int64_t least_rows) const {
+    const LowerRows<I, O> rows = lower(desc);
+    O most = 0;
+    const int64_t groups = joint_.empty() ? least_rows > 1 ? 0 : rows.rows : joint_.count();
+    for (int64_t g = 0; g < groups; ++g) {
+      const int64_t i = joint_.empty() ? g : joint_.first(g);
+      if (joint_.empty() || joint_.first(g + 1) - i >= least_rows)
+        most = std::max<O>(most, rows.offsets[i + 1] - rows.offsets[i]);
+    }
+    return most;
+  }
+  bool needs_map(const Desc& desc) const {
+    if (!programs_.empty()) return false;
+    return form == Form::cholesky || !joint_.empty() || longest(desc, 1) > HeldRows<E, I, O>::longest;
+  }
+
   /// So that threads share no cache line.
   static int64_t padded(int64_t bytes) { return (bytes + 127) / 128 * 128; }
 
@@ -88,13 +130,19 @@ class RowsKernel final : public Kernel {
     return {reinterpret_cast<E*>(mine), reinterpret_cast<const E**>(mine + numbers_bytes_)};
   }
 
+  I* map_of(int64_t t) { return reinterpret_cast<I*>(map_.template as<std::byte>() + t * (group_bytes_ + map_bytes_)); }
+  E* group_of(int64_t t) { return reinterpret_cast<E*>(reinterpret_cast<std::byte*>(map_of(t)) + map_bytes_); }
+
   FactorPattern factors_;
   Rule<RealPart<E>> rule_;
   HostPrograms programs_;
+  JointRows<I, O> joint_;  // of rows without programs
   HostSchedule schedule_;
   std::unique_ptr<PerThread[]> threads_;
   int64_t places_, numbers_bytes_, scratch_bytes_;  // of a thread
   Buffer scratch_, inverses_;
+  int64_t group_bytes_, map_bytes_;  // of a thread
+  Buffer map_;
 };
 
 template <Form form>

@@ -1,5 +1,5 @@
-// What host_rows does with a row: by its program, in a buffer of vectors, or by looking for the columns that two rows
-// share.
+// What host_rows does with a row that has a program, in a buffer of vectors or in place; and with one of which numbers
+// are not finite, by looking for the columns that two rows share.
 #pragma once
 
 #include <algorithm>
@@ -51,34 +51,53 @@ struct FactorRow {
     in_place(i, header, words, found);
   }
 
-  /// Row i, looking for the columns that it shares with others.
+  /// Row i of LU, looking for the columns that it shares with others.
   void by_search(int64_t i, Breakdown& found) const {
     gather(i);
     E* const pivot = values + diagonal[i];
-    if constexpr (form == Form::lu) {
-      const O end = offsets[i + 1];
-      *pivot = plus(*pivot, from_real<E>(rule.shift));
-      for (O p = offsets[i]; p < diagonal[i]; ++p) {
-        const auto k = static_cast<int64_t>(indices[p]);
-        const E l = values[p] = quotient(values[p], values[diagonal[k]]);
-        shared(p + 1, end, diagonal[k] + 1, offsets[k + 1],
-               [&](O t, O q) { values[t] = minus_product(values[t], l, values[q]); });
-      }
-    } else {
-      R d = real_part(*pivot) + rule.shift;
-      for (O p = offsets[i]; p < diagonal[i]; ++p) {
-        const auto k = static_cast<int64_t>(indices[p]);
-        E l = values[p];
-        shared(offsets[i], p, offsets[k], diagonal[k],
-               [&](O t, O q) { l = minus_conjugate_product(l, values[t], values[q]); });
-        l = values[p] = quotient(l, values[diagonal[k]]);
-        d -= square_of(l);
-      }
-      *pivot = from_real<E>(d);
+    const O end = offsets[i + 1];
+    *pivot = plus(*pivot, from_real<E>(rule.shift));
+    for (O p = offsets[i]; p < diagonal[i]; ++p) {
+      const auto k = static_cast<int64_t>(indices[p]);
+      const E l = values[p] = quotient(values[p], values[diagonal[k]]);
+      shared(p + 1, end, diagonal[k] + 1, offsets[k + 1],
+             [&](O t, O q) { values[t] = minus_product(values[t], l, values[q]); });
     }
     R spoilt = 0;
     for (O p = offsets[i]; p < offsets[i + 1]; ++p) spoilt += not_finite(values[p]);
     finish(i, *pivot, spoilt == 0, found);
+  }
+
+  static R square_of(const E& a) {
+    if constexpr (has_parts<E>)
+      return a.re * a.re + a.im * a.im;
+    else
+      return a * a;
+  }
+
+  /// Entry p before anything is eliminated.
+  E value_before(O p) const { return in_order ? A[p] : value_at(source, A, p); }
+  void gather(int64_t i) const {
+    if (in_order)
+      std::copy(A + offsets[i], A + offsets[i + 1], values + offsets[i]);
+    else
+      for (O p = offsets[i]; p < offsets[i + 1]; ++p) values[p] = value_at(source, A, p);
+    if constexpr (form == Form::cholesky && has_parts<E>) values[diagonal[i]].im = 0;
+  }
+
+  /// The pivot's rule for a row whose other numbers are done; notes breakdowns.
+  void finish(int64_t i, E& pivot, bool finite, Breakdown& found) const {
+    bool zero = false;
+    if (finite) [[likely]] {
+      if constexpr (form == Form::lu)
+        pivot = lu_pivot(
+            pivot, rule, [](R x) { return std::sqrt(x); }, zero);
+      else
+        pivot = from_real<E>(std::sqrt(cholesky_pivot(real_part(pivot), rule, zero)));
+    }
+    if constexpr (form == Form::lu && L::registers)
+      if (inverses != nullptr) inverses[i] = inverse_of_pivot(pivot);
+    if (!finite || zero) note(i, zero, found);
   }
 
  private:
@@ -170,35 +189,6 @@ struct FactorRow {
     bool finite = true;  // one by one: vectors would wait for the numbers just stored
     for (int32_t e = 0; e < header.entries && finite; ++e) finite = not_finite(row[e]) == 0;
     finish(i, pivot, finite, found);
-  }
-
-  static R square_of(const E& a) {
-    if constexpr (has_parts<E>)
-      return a.re * a.re + a.im * a.im;
-    else
-      return a * a;
-  }
-
-  void gather(int64_t i) const {
-    if (in_order)
-      std::copy(A + offsets[i], A + offsets[i + 1], values + offsets[i]);
-    else
-      for (O p = offsets[i]; p < offsets[i + 1]; ++p) values[p] = value_at(source, A, p);
-    if constexpr (form == Form::cholesky && has_parts<E>) values[diagonal[i]].im = 0;
-  }
-
-  void finish(int64_t i, E& pivot, bool finite, Breakdown& found) const {
-    bool zero = false;
-    if (finite) [[likely]] {
-      if constexpr (form == Form::lu)
-        pivot = lu_pivot(
-            pivot, rule, [](R x) { return std::sqrt(x); }, zero);
-      else
-        pivot = from_real<E>(std::sqrt(cholesky_pivot(real_part(pivot), rule, zero)));
-    }
-    if constexpr (form == Form::lu && L::registers)
-      if (inverses != nullptr) inverses[i] = inverse_of_pivot(pivot);
-    if (!finite || zero) note(i, zero, found);
   }
 
   static void note(int64_t i, bool zero, Breakdown& found) {

@@ -19,9 +19,9 @@ struct LowerRows {
 
 class HostScheduler {
  public:
-  /// For at most `threads` threads.
+  /// For at most `threads` threads. `entry_cost`: about how many nanoseconds an entry takes.
   template <class I, class O>
-  static HostSchedule make(Queue& queue, const LowerRows<I, O>& lower, int64_t threads) {
+  static HostSchedule make(Queue& queue, const LowerRows<I, O>& lower, int64_t threads, double entry_cost = 1) {
     const int64_t n = lower.rows;
     if (threads < 2 || n < 2) return HostSchedule(n);
     HostScheduler best;
@@ -35,14 +35,18 @@ class HostScheduler {
     };
     best.score_ = 1.2 / static_cast<double>(threads);  // of one thread, which needs no others
     for (const int64_t distance : distances(queue, lower, threads)) {
-      HostScheduler blocks(n, threads, granule_rows(lower));
+      HostScheduler blocks(n, threads, granule_rows(lower, entry_cost), entry_cost);
       blocks.deal_blocks(lower, distance);
       consider(std::move(blocks), 1);
     }
-    if (best.score_ < 0.6) {
-      HostScheduler levels(n, threads, granule_rows(lower));
+    // Rows of a level are not neighbours, which matters less the more work each is.
+    const double row =
+        entry_cost > 1 ? entry_cost * static_cast<double>(lower.offsets[n] - lower.offsets[0]) / static_cast<double>(n)
+                       : 0;
+    if (best.score_ < (row > 60 ? 0.8 : 0.6)) {
+      HostScheduler levels(n, threads, granule_rows(lower, entry_cost), entry_cost);
       levels.deal_levels(lower);
-      consider(std::move(levels), 0.7);  // rows of a level are not neighbours
+      consider(std::move(levels), row > 200 ? 0.95 : row > 60 ? 0.8 : 0.7);
     }
     if (best.made_.granules() == 0) return HostSchedule(n);
     best.made_.progress_ = std::make_unique<HostSchedule::Progress[]>(static_cast<size_t>(threads));
@@ -50,20 +54,22 @@ class HostScheduler {
   }
 
  private:
-  // In units of the time that an entry takes, about a nanosecond.
+  // Nanoseconds, about.
   static constexpr double row_cost = 6, wait_cost = 120, granule_cost = 20;
 
   HostScheduler() = default;
-  HostScheduler(int64_t rows, int64_t threads, int64_t granule_rows) : rows_(rows), granule_rows_(granule_rows) {
+  HostScheduler(int64_t rows, int64_t threads, int64_t granule_rows, double entry_cost)
+      : rows_(rows), granule_rows_(granule_rows), entry_cost_(entry_cost) {
     made_.threads_ = threads;
   }
 
   static size_t at(int64_t i) { return static_cast<size_t>(i); }
 
   template <class I, class O>
-  static int64_t granule_rows(const LowerRows<I, O>& lower) {
-    const int64_t entries = lower.offsets[lower.rows] - lower.offsets[0];
-    return std::clamp<int64_t>(2048 * lower.rows / std::max<int64_t>(entries, 1), 4, 64);
+  static int64_t granule_rows(const LowerRows<I, O>& lower, double entry_cost) {
+    const double cost = entry_cost * static_cast<double>(lower.offsets[lower.rows] - lower.offsets[0]);
+    return std::clamp<int64_t>(static_cast<int64_t>(2048 * static_cast<double>(lower.rows) / std::max(cost, 1.0)), 4,
+                               64);
   }
 
   /// How far the nearest row is that row i needs.
@@ -220,11 +226,11 @@ class HostScheduler {
       const int64_t begin = made_.granules_[at(g)], stop = made_.granules_[at(g) + 1];
       double cost = static_cast<double>(stop - begin) * row_cost;
       if (made_.order_.empty())
-        cost += static_cast<double>(lower.offsets[stop] - lower.offsets[begin]);
+        cost += entry_cost_ * static_cast<double>(lower.offsets[stop] - lower.offsets[begin]);
       else
         for (int64_t k = begin; k < stop; ++k) {
           const int64_t i = made_.order_[at(k)];
-          cost += static_cast<double>(lower.offsets[i + 1] - lower.offsets[i]);
+          cost += entry_cost_ * static_cast<double>(lower.offsets[i + 1] - lower.offsets[i]);
         }
       work += cost;
       end[at(g)] = free[owner] = start + cost + granule_cost;
@@ -234,7 +240,7 @@ class HostScheduler {
   }
 
   int64_t rows_ = 0, granule_rows_ = 1;
-  double score_ = 0;
+  double entry_cost_ = 1, score_ = 0;
   HostSchedule made_;
 };
 
