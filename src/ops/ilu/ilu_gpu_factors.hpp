@@ -71,6 +71,8 @@ class SyncFreeKernel final : public Kernel {
     functor.ticket = ticket;
     functor.rows = args.factors.rows;
     functor.room = room_;
+    functor.together = form == Form::lu && levels_->count * wide_level <= args.factors.rows &&
+                       args.factors.nnz <= short_row * args.factors.rows;
     functor.long_rows = {long_rows_.as<I>(), long_begins_.as<O>(), static_cast<int>(long_count_)};
     functor.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
     gpu::launch(queue, gpu::blocks_for(args.factors.rows, warps_), static_cast<unsigned>(warps_ * 32), shared_bytes_,
@@ -96,6 +98,9 @@ class SyncFreeKernel final : public Kernel {
 
  private:
   static constexpr size_t ticket_bytes = 256;
+  // Rows a level and entries a row in the mean: most of what a row needs is there when its turn comes, and one pass of
+  // the warp's lanes takes all of its products.
+  static constexpr int64_t wide_level = 256, short_row = 10;
 
   template <class X>
   static Buffer device_array(const Desc& desc, size_t count) {

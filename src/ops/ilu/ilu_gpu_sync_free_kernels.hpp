@@ -111,7 +111,8 @@ struct FactorSyncFree {
   Found* found;
   unsigned* ticket;
   int64_t rows;
-  int32_t room;  // entries of a row in shared memory
+  int32_t room;   // entries of a row in shared memory
+  bool together;  // of lu: a row loses to up to 32 others at once
   LongRows<I, O> long_rows;
   E* long_values;
 
@@ -130,7 +131,7 @@ struct FactorSyncFree {
       if (r.count > room) {
         E* const row = long_values + long_rows.begins[find_column(long_rows.rows, 0, long_rows.count, i)];
         read(r, row);
-        eliminate_long(r, row, indices + r.first);
+        eliminate_together(r, row, indices + r.first);
         finish(r, row);
         return;
       }
@@ -141,7 +142,10 @@ struct FactorSyncFree {
     const int lane = static_cast<int>(threadIdx.x) & 31;
     for (int e = lane; e < r.count; e += 32) columns[e] = gpu::load_constant(indices + r.first + e);
     read(r, row);
-    eliminate(r, row, columns);
+    if (form == Form::lu && together)
+      eliminate_together(r, row, columns);
+    else
+      eliminate(r, row, columns);
     finish(r, row);
   }
 
@@ -252,7 +256,7 @@ struct FactorSyncFree {
 
   /// The same for lu, 32 of the needed rows at a time: what their entries meet in this row is found by all lanes,
   /// before it is known by how much they are multiplied.
-  __device__ void eliminate_long(const Row& r, E* row, const I* columns) const {
+  __device__ void eliminate_together(const Row& r, E* row, const I* columns) const {
     const int lane = static_cast<int>(threadIdx.x) & 31;
     for (int begin = 0; begin < r.middle; begin += 32) {
       const bool there = begin + lane < r.middle;
