@@ -13,8 +13,8 @@
 namespace kkc::ilu {
 namespace gpu_parts {
 
-inline constexpr size_t most_shared = 96 << 10;  // of a block
-inline constexpr int most_warps = 8;
+inline constexpr size_t most_shared = 96 << 10;         // of a block
+inline constexpr int most_warps = 8, few_warps = 2;     // of a block; it ends with its last row
 inline constexpr int32_t room_beside_long_rows = 1024;  // entries of a row in shared memory where others do not fit
 
 /// Of shared memory, for a row of the factors.
@@ -46,7 +46,7 @@ class SyncFreeKernel final : public Kernel {
       find_long_rows(desc, queue);
     }
     const size_t bytes = row_bytes(room_, entry_bytes);
-    warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(bytes, 1), 1, most_warps));
+    warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(bytes, 1), 1, few_warps));
     shared_bytes_ = bytes * static_cast<size_t>(warps_);
     gpu::prepare<Begin>(queue);
     gpu::prepare<Functor>(queue, shared_bytes_);
