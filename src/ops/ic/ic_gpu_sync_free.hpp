@@ -10,7 +10,7 @@ template <class Dev>
 constexpr Implementation gpu_sync_free() {
   return {{"gpu_sync_free"},
           true,
-          ilu::gpu_parts::sync_free_unsupported<ilu::Form::cholesky>,
+          ilu::gpu_parts::sync_free_unsupported,
           ilu::gpu_parts::make_sync_free<ilu::Form::cholesky>};
 }
 

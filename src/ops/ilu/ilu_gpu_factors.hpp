@@ -167,11 +167,7 @@ inline std::string long_rows_unsupported(const Desc& desc) {
   return {};
 }
 
-template <Form form>
-std::string sync_free_unsupported(const Desc& desc) {
-  if (form == Form::cholesky) return long_rows_unsupported(desc);
-  return desc.A.rows == 0 ? "there are no rows" : "";
-}
+inline std::string sync_free_unsupported(const Desc& desc) { return desc.A.rows == 0 ? "there are no rows" : ""; }
 
 }  // namespace gpu_parts
 }  // namespace kkc::ilu

@@ -7,7 +7,7 @@ namespace kkc::ilu {
 
 template <class Dev>
 constexpr Implementation gpu_sync_free() {
-  return {{"gpu_sync_free"}, true, gpu_parts::sync_free_unsupported<Form::lu>, gpu_parts::make_sync_free<Form::lu>};
+  return {{"gpu_sync_free"}, true, gpu_parts::sync_free_unsupported, gpu_parts::make_sync_free<Form::lu>};
 }
 
 }  // namespace kkc::ilu

@@ -127,14 +127,15 @@ struct FactorSyncFree {
     const I i = order[position];
     const Row r{i, offsets[i], static_cast<int>(offsets[i + 1] - offsets[i]),
                 static_cast<int>(diagonal[i] - offsets[i])};
-    if constexpr (form == Form::lu) {
-      if (r.count > room) {
-        E* const row = long_values + long_rows.begins[find_column(long_rows.rows, 0, long_rows.count, i)];
-        read(r, row);
+    if (r.count > room) {
+      E* const row = long_values + long_rows.begins[find_column(long_rows.rows, 0, long_rows.count, i)];
+      read(r, row);
+      if constexpr (form == Form::lu)
         eliminate_together(r, row, indices + r.first);
-        finish(r, row);
-        return;
-      }
+      else
+        eliminate_in_turns(r, row, indices + r.first);
+      finish(r, row);
+      return;
     }
     E* const row = reinterpret_cast<E*>(shared) + int64_t{warp} * room;
     I* const columns =
@@ -293,6 +294,65 @@ struct FactorSyncFree {
     }
   }
 
+  /// The same for cholesky, 32 of the row's entries at a time: a lane adds up what its own loses to entries before
+  /// these; what they lose to each other comes one after the other.
+  __device__ void eliminate_in_turns(const Row& r, E* row, const I* columns) const {
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    R square = 0;
+    for (int begin = 0; begin < r.middle; begin += 32) {
+      const bool there = begin + lane < r.middle;
+      const I first = columns[begin];
+      E l{};
+      O q{}, end{};
+      if (there) {
+        const I k = columns[begin + lane];
+        l = row[begin + lane];
+        q = offsets[k];
+        end = diagonal[k];
+      }
+      const auto lose = [&](E sum, O at) {
+        const int t = find_column(columns, 0, begin, gpu::load_constant(indices + at));
+        return t >= 0 ? minus_conjugate_product(sum, row[t], await(values + at)) : sum;
+      };
+      // Long ones are gone through by all lanes.
+      for (uint32_t left = gpu::ballot32(end - q > static_cast<O>(alone)); left != 0; left &= left - 1) {
+        const int turn = __ffs(static_cast<int>(left)) - 1;
+        const O from = gpu::shuffle_from(q, turn, 32), to = gpu::shuffle_from(end, turn, 32);
+        E sum{};
+        O before = 0;
+        for (O at = from + lane; at < to && gpu::load_constant(indices + at) < first; at += 32) {
+          sum = lose(sum, at);
+          ++before;
+        }
+        sum = gpu::subgroup_sum(sum, 32);
+        before = gpu::subgroup_sum(before, 32);
+        if (lane == turn) {
+          l = gpu::add(l, sum);
+          q += before;
+        }
+      }
+      for (; q < end && gpu::load_constant(indices + q) < first; ++q) l = lose(l, q);
+      const E pivot = there ? await(values + end) : E{};
+      for (int turn = 0; turn < min(32, r.middle - begin); ++turn) {
+        if (lane == turn) l = quotient(l, pivot);
+        const E other = gpu::shuffle_from(l, turn, 32);
+        const I column = columns[begin + turn];
+        if (lane > turn && there) {
+          while (q < end && gpu::load_constant(indices + q) < column) ++q;
+          if (q < end && gpu::load_constant(indices + q) == column)
+            l = minus_conjugate_product(l, other, await(values + q));
+        }
+      }
+      if (there) row[begin + lane] = l;
+      square += real_part(l) * real_part(l);
+      if constexpr (gpu::is_pair<E>) square += l.im * l.im;
+      gpu::sync32();
+    }
+    square = gpu::subgroup_sum(square, 32);
+    if (lane == 0) row[r.middle] = from_real<E>(real_part(row[r.middle]) - square);
+    gpu::sync32();
+  }
+
   __device__ void finish(const Row& r, E* row) const {
     const int lane = static_cast<int>(threadIdx.x) & 31;
     R spoilt = 0;
@@ -304,6 +364,7 @@ struct FactorSyncFree {
   }
 
   static constexpr int ahead = 2;    // needed rows that are prepared
+  static constexpr int alone = 64;   // entries of a needed row that a lane goes through
   static constexpr int longer = 16;  // entries of the other row for one of this
 };
 

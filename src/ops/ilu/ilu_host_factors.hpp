@@ -32,6 +32,7 @@ class RowsKernel final : public Kernel {
         group_bytes_(padded(most_panel_rows * longest(desc, 2) * static_cast<int64_t>(sizeof(E)))),
         map_bytes_(needs_map(desc) ? padded(desc.A.rows * static_cast<int64_t>(sizeof(I))) : 0),
         map_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * (group_bytes_ + map_bytes_))) {
+    if (map_bytes_ == 0) return;
     host_parts<Host>(queue, schedule_.threads(),
                      [&](int64_t t) { std::memset(map_of(t), 0, static_cast<size_t>(map_bytes_)); });
   }

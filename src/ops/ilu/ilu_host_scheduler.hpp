@@ -67,9 +67,9 @@ class HostScheduler {
 
   template <class I, class O>
   static int64_t granule_rows(const LowerRows<I, O>& lower, double entry_cost) {
-    const double cost = entry_cost * static_cast<double>(lower.offsets[lower.rows] - lower.offsets[0]);
-    return std::clamp<int64_t>(static_cast<int64_t>(2048 * static_cast<double>(lower.rows) / std::max(cost, 1.0)), 4,
-                               64);
+    const double row = entry_cost * static_cast<double>(lower.offsets[lower.rows] - lower.offsets[0]) /
+                       static_cast<double>(lower.rows);
+    return std::clamp<int64_t>(static_cast<int64_t>(2048 / std::max(row, 1.0)), row > 1000 ? 1 : 4, 64);
   }
 
   /// How far the nearest row is that row i needs.
