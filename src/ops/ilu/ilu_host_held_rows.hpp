@@ -81,7 +81,7 @@ class HeldRows {
       __builtin_prefetch(rows_.values + at);
       __builtin_prefetch(rows_.values + at + program_lanes);
     }
-    lose<0, count>(columns, middle, entries, row, keys);
+    lose<0>(columns, middle, entries, row, keys);
     auto spoilt = L::zero();
     for (int v = 0; v < count; ++v) spoilt = L::plus(spoilt, L::minus(row[v], row[v]));
     // Lanes of columns that a needed row has not took part.
@@ -94,9 +94,8 @@ class HeldRows {
   }
 
   /// What the row loses to the rows that register `from` and those behind it name.
-  template <int from, int count>
-  void lose(const I* columns, int middle, int all, typename L::V (&row)[count],
-            const typename ColumnLanes<I>::V (&keys)[count]) const {
+  template <int from, int count, class Numbers, class Columns>
+  void lose(const I* columns, int middle, int all, Numbers (&row)[count], const Columns (&keys)[count]) const {
     using C = ColumnLanes<I>;
     const int here = middle - from * program_lanes < program_lanes ? middle - from * program_lanes : program_lanes;
     for (int lane = 0; lane < here; ++lane) {
@@ -104,7 +103,7 @@ class HeldRows {
       const E* const u = rows_.values + rows_.diagonal[k];
       const I* const other = rows_.indices + rows_.diagonal[k];
       const auto entries = static_cast<int64_t>(rows_.offsets[k + 1] - rows_.diagonal[k]);
-      typename L::V theirs[count];
+      Numbers theirs[count];
       for (int v = from; v < count; ++v) theirs[v] = L::zero();
       const auto take = [&](int64_t q) {
         for (int v = from; v < count; ++v) theirs[v] = L::chosen(C::equal(keys[v], other[q]), L::all(u[q]), theirs[v]);
@@ -123,7 +122,7 @@ class HeldRows {
       for (int v = from; v < count; ++v) row[v] = L::minus_product(row[v], l, theirs[v]);
     }
     if constexpr (from + 1 < count)
-      if (middle > (from + 1) * program_lanes) lose<from + 1, count>(columns, middle, all, row, keys);
+      if (middle > (from + 1) * program_lanes) lose<from + 1>(columns, middle, all, row, keys);
   }
 
   static constexpr int64_t longest_passed_over = 16 * longest;  // longer ones are searched
