@@ -190,7 +190,7 @@ void with_shape(int shape, F&& f) {
 template <class I, class O>
 class RowPlan {
  public:
-  /// With room for `zeros` bytes that are zero and `others` beside its own arrays, where there are bins.
+  /// With room for `others` bytes beside its own arrays and, where there are bins, `zeros` that are zero.
   RowPlan(const Desc& desc, Queue& queue, int32_t longest_short, int32_t segment, bool with_bins, size_t zeros = 0,
           size_t others = 0) {
     const RowStats& rows = desc.rows;
@@ -225,7 +225,8 @@ class RowPlan {
     longs_.segments = static_cast<int32_t>(long_entries / segment + long_count);
     longs_.segment = segment;
     longs_.longest_short = longest_short;
-    if (long_count == 0 && !with_bins) return;
+    const bool sorts = long_count > 0 || with_bins;
+    if (!sorts && others == 0) return;
     // One allocation; what must be zero comes first.
     Parts parts;
     const size_t cursors = parts.add<unsigned long long>(max_bins), counts = parts.add<int32_t>(2),
@@ -235,10 +236,11 @@ class RowPlan {
                  permutation = parts.add<I>(with_bins ? first : 0),
                  others_at = parts.add<char>(static_cast<int64_t>(others));
     arrays_ = Buffer(Memory::in_order(desc.memory), Space::device, parts.bytes());
-    fill_words(queue, arrays_, 0, zero_bytes);
     char* data = arrays_.as<char>();
     zeros_ = data + zeros_at;
     others_ = data + others_at;
+    if (!sorts) return;
+    fill_words(queue, arrays_, 0, zero_bytes);
     permutation_ = with_bins ? reinterpret_cast<I*>(data + permutation) : nullptr;
     sort.permutation = permutation_;
     sort.cursors = reinterpret_cast<unsigned long long*>(data + cursors);
@@ -267,7 +269,7 @@ class RowPlan {
 
   /// Bins, longest rows first, behind the segments' blocks; returns the number of blocks.
   template <class F>
-  uint32_t place(F& f, int entries_a_lane = gpu_tuning::entries_a_lane) const {
+  uint32_t place(F& f, int entries_a_lane = gpu_tuning::entries_a_lane, int most_lanes_log2 = 5) const {
     f.bin_count = 0;
     int64_t block = longs_.segments;
     for (int b = bin_count_ - 1; b >= 0; --b) {
@@ -275,7 +277,7 @@ class RowPlan {
       Bin bin = bins_[b];
       bin.first_block = static_cast<uint32_t>(block);
       bin.lanes_log2 = 0;
-      while (bin.lanes_log2 < 5 && longest_[b] >> bin.lanes_log2 > entries_a_lane) ++bin.lanes_log2;
+      while (bin.lanes_log2 < most_lanes_log2 && longest_[b] >> bin.lanes_log2 > entries_a_lane) ++bin.lanes_log2;
       block += gpu::blocks_for(bin.count << bin.lanes_log2, F::threads);
       f.bins[f.bin_count++] = bin;
     }

@@ -150,6 +150,38 @@ struct CompressColumns {
   }
 };
 
+/// Entries at the same place of neighbouring rows, in a sample. Zero at first.
+struct Likeness {
+  uint32_t same_column, compared;
+};
+
+/// Some entries of rows 0, every, 2 every, ... and of those behind them.
+template <class I, class O>
+struct CompareNeighbours {
+  static constexpr int threads = 256;
+  static constexpr int most = 8;  // entries of a row
+  Offsets<O> A;
+  PlainColumns<I> columns;
+  int64_t every;
+  Likeness* likeness;
+
+  __device__ void operator()() const {
+    const int64_t row = (static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x) * every;
+    uint32_t same_column = 0, compared = 0;
+    if (row + 1 < A.rows) {
+      const int64_t begin = A.begin(row), next = A.begin(row + 1), end = A.begin(row + 2);
+      const int64_t length = next - begin < end - next ? next - begin : end - next;
+      for (int64_t k = length / 2; k < length && compared < most; ++k, ++compared)
+        same_column += columns.at(begin + k) == columns.at(next + k) ? 1 : 0;
+    }
+    same_column = gpu::sum32(same_column);
+    compared = gpu::sum32(compared);
+    if ((threadIdx.x & 31) != 0) return;
+    atomicAdd(&likeness->same_column, same_column);
+    atomicAdd(&likeness->compared, compared);
+  }
+};
+
 /// Entries of each column, in one of `every` runs of 256.
 template <class I>
 struct CountColumns {

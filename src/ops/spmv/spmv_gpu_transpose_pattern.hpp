@@ -35,6 +35,10 @@ inline std::string transpose_pattern_unsupported(const Desc& desc) {
   if (!transposes(desc.op)) return "takes op T and H only";
   if (desc.vectors != 1) return "takes one vector only";
   if (!contiguous(desc.x) || !contiguous(desc.y)) return "takes no strided vectors";
+  // A thread gathers a column, whatever its length.
+  if (!desc.deterministic && desc.A.cols < gpu_tuning::fewest_gathered_columns &&
+      static_cast<double>(desc.A.nnz) >= gpu_tuning::long_gathered_column * static_cast<double>(desc.A.cols))
+    return "too few columns of many entries";
   return no_patterns(desc, true);
 }
 

@@ -1,6 +1,6 @@
 // spmv, gpu_transpose_scatter: y = beta y, then every entry of A is added to y atomically; rows are binned by length.
-// Where rows are very uneven the columns of the most entries are summed in shared memory first. Any strides. Sums
-// depend on the order in which blocks run.
+// Where rows are very uneven the columns of the most entries are summed in shared memory first; where neighbouring rows
+// share columns, a warp's rows are added up first. Any strides. Sums depend on the order in which blocks run.
 #pragma once
 
 #include "spmv_gpu_driver.hpp"
@@ -67,21 +67,26 @@ template <class T, class I, class O>
 class TransposeScatterKernel final : public Kernel {
  public:
   using Plain = ScatterBinned<T, I, O, false, 2, 256>;
+  using Together = ScatterBinned<T, I, O, false, 4, 256, true>;
   using Gathering = ScatterBinned<T, I, O, true, 4, 1024>;
 
   TransposeScatterKernel(const Desc& desc, Queue& queue)
       : scaling_(queue),
         conjugate_(conjugates_values(desc)),
         hubs_(desc, most_hubs(desc, queue)),
-        plan_(desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true, hubs_.zero_bytes(),
-              hubs_.other_bytes()),
+        plan_(desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true,
+              hubs_.zero_bytes() + sizeof(Likeness), hubs_.other_bytes()),
+        mean_(mean_row(desc)),
         entries_a_lane_(gpu_tuning::scattered_entries_a_lane(mean_row(desc), irregular(desc))) {
     hubs_.find(desc, queue, plan_.zeros(), plan_.others());
     if (hubs_.other_bytes() > 0 && hubs_.hubs().count == 0)  // a plan without their room
-      plan_ = {desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true};
+      plan_ = {desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true, sizeof(Likeness)};
     if (hubs_.hubs().count > 0) {
       shared_bytes_ = static_cast<size_t>(hubs_.hubs().count) * sizeof(T);
       resident_ = gpu::prepare<Gathering>(queue, shared_bytes_).blocks_per_sm * queue.concurrency();
+    } else if (neighbours_alike(desc, queue)) {
+      together_ = true;
+      gpu::prepare<Together>(queue);
     } else {
       gpu::prepare<Plain>(queue);
     }
@@ -92,12 +97,15 @@ class TransposeScatterKernel final : public Kernel {
     if (scaling_.suffices(args)) return;
     if (shared_bytes_ > 0)
       scatter<Gathering>(queue, args);
+    else if (together_)
+      scatter<Together>(queue, args);
     else
       scatter<Plain>(queue, args);
   }
   void describe(Info& info) const override {
     plan_.describe(info);
     info.add("hub_columns", int64_t{hubs_.hubs().count});
+    info.add("rows_alike", int64_t{together_});
   }
 
  private:
@@ -107,6 +115,16 @@ class TransposeScatterKernel final : public Kernel {
     int room = 0;
     gpu::check(gpu::largest_shared(room, queue.device_id()), "reading the shared memory's size");
     return std::min(gpu_tuning::hub_capacity, (room - 1024) / static_cast<int32_t>(sizeof(T)));
+  }
+  /// Blocks.
+  bool neighbours_alike(const Desc& desc, Queue& queue) const {
+    if (mean_row(desc) < gpu_tuning::alike_from_mean) return false;
+    auto* likeness = reinterpret_cast<Likeness*>(plan_.zeros());
+    const int64_t every = std::max<int64_t>(1, desc.A.rows / gpu_tuning::alike_sample);
+    launch_over(queue, gpu::blocks_for(desc.A.rows, every),
+                CompareNeighbours<I, O>{offsets_of<O>(desc.A), columns_of<I>(desc.A), every, likeness});
+    const auto found = read_back<Likeness>(queue, likeness);
+    return found.same_column > gpu_tuning::alike_share * found.compared;
   }
   template <class F>
   void scatter(Queue& queue, const Args& args) const {
@@ -120,7 +138,8 @@ class TransposeScatterKernel final : public Kernel {
         0,
         0,
         {}};
-    f.blocks = plan_.place(f, entries_a_lane_);
+    f.blocks = together_ ? plan_.place(f, gpu_tuning::alike_entries_a_lane(mean_), gpu_tuning::alike_lanes_log2)
+                         : plan_.place(f, entries_a_lane_);
     const unsigned grid = resident_ > 0 ? std::min(f.blocks, static_cast<unsigned>(resident_)) : f.blocks;
     gpu::launch(queue, grid, F::threads, shared_bytes_, f);
   }
@@ -131,6 +150,8 @@ class TransposeScatterKernel final : public Kernel {
   RowPlan<I, O> plan_;
   size_t shared_bytes_ = 0;
   int resident_ = 0;
+  bool together_ = false;
+  double mean_;
   int entries_a_lane_;
 };
 

@@ -35,8 +35,8 @@ struct Hubs {
 };
 
 /// Segments of long rows, then bins of rows, as in RowBinned. With hubs, blocks stay resident and keep the
-/// hubs' sums in shared memory.
-template <class T, class I, class O, bool WithHubs, int Batch, int Threads>
+/// hubs' sums in shared memory. Together: what a warp's rows add to the same column is added up first.
+template <class T, class I, class O, bool WithHubs, int Batch, int Threads, bool Together = false>
 struct ScatterBinned {
   static constexpr int threads = Threads;
   Rows<T, O> A;
@@ -76,6 +76,41 @@ struct ScatterBinned {
     }
   }
 
+  /// The same by all lanes of a warp, also those without a row (-1): entries at the same place of neighbouring rows are
+  /// added up where they are of one column.
+  __device__ void scatter_together(const T& a, int64_t row, int lane, int step) const {
+    const int64_t begin = row >= 0 ? A.begin(row) : 0;
+    const int length = row >= 0 ? static_cast<int>(A.begin(row + 1) - begin) : 0;
+    const T x0 = row >= 0 ? multiply(a, v.x[row * v.x_row]) : T{};
+    const T* values = A.values + begin;
+    const I* indices = columns.indices + begin;
+    for (int k = lane; gpu::ballot32(k < length) != 0; k += Batch * step) {
+      T products[Batch];
+      I places[Batch];
+#pragma unroll
+      for (int u = 0; u < Batch; ++u) {
+        const int i = k + u * step;
+        places[u] = i < length ? load_once(indices + i) - static_cast<I>(columns.base) : I{-1};
+        products[u] = i < length ? conjugate_if(load_once(values + i), A.conjugate) : T{};
+      }
+#pragma unroll
+      for (int u = 0; u < Batch; ++u) {
+        T product = multiply(products[u], x0);
+        I place = places[u];
+        for (int apart = step; apart < 32; apart *= 2) {
+          const I other = gpu::shuffle_xor(place, apart, 32);
+          const T more = gpu::shuffle_xor(product, apart, 32);
+          if (other != place || place < 0) continue;
+          if ((threadIdx.x & static_cast<unsigned>(apart)) != 0)
+            place = -1;
+          else
+            product = add(product, more);
+        }
+        if (place >= 0) atomic_add(v.y + place * v.y_row, product);
+      }
+    }
+  }
+
   __device__ void operator()() const {
     extern __shared__ char shared[];
     T* sums = reinterpret_cast<T*>(shared);
@@ -97,9 +132,13 @@ struct ScatterBinned {
         const int lanes = 1 << bins[b].lanes_log2;
         const int64_t place =
             (static_cast<int64_t>(block - bins[b].first_block) * threads + thread) >> bins[b].lanes_log2;
-        if (place >= bins[b].count) continue;
-        const int64_t row = permutation != nullptr ? static_cast<int64_t>(permutation[bins[b].first + place]) : place;
-        scatter(a, row, A.begin(row), A.begin(row + 1), thread & (lanes - 1), lanes, sums);
+        int64_t row = -1;
+        if (place < bins[b].count)
+          row = permutation != nullptr ? static_cast<int64_t>(permutation[bins[b].first + place]) : place;
+        if constexpr (Together)
+          scatter_together(a, row, thread & (lanes - 1), lanes);
+        else if (row >= 0)
+          scatter(a, row, A.begin(row), A.begin(row + 1), thread & (lanes - 1), lanes, sums);
       }
     }
     if constexpr (WithHubs) {

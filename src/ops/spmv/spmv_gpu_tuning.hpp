@@ -45,6 +45,11 @@ constexpr int shape_of_patterns(double mean) {
 // Even rows whose products are staged: their mean length, and the longest against it.
 inline constexpr double staged_from_mean = 12, staged_to_mean = 128, staged_unevenness = 1.25;
 
+// Tiles: rows that are finished in their tile (a power of two) and segments of the others; what share of the entries
+// these may hold; rows of regular matrices are short on average, or the longest exceeds so many times the mean.
+inline constexpr int32_t streamed_longest_row = 512, streamed_segment = 512;
+inline constexpr double streamed_long_share = 0.2, streamed_short_mean = 12, streamed_unevenness = 2;
+
 // Rows from which each thread puts several into bins.
 inline constexpr int64_t sorted_in_turns = int64_t{1} << 19;
 
@@ -52,6 +57,12 @@ inline constexpr int64_t sorted_in_turns = int64_t{1} << 19;
 inline constexpr int entries_a_lane = 4;
 /// The same where entries are scattered: even rows of some length go better with more lanes.
 constexpr int scattered_entries_a_lane(double mean, bool irregular) { return mean > 24 && !irregular ? 2 : 4; }
+// Rows whose neighbours have so many of a sample's columns are scattered several at a time, from a mean length on.
+inline constexpr double alike_share = 0.25, alike_from_mean = 16;
+inline constexpr int64_t alike_sample = 8192;
+/// Few lanes a row, so that a warp has several rows.
+inline constexpr int alike_lanes_log2 = 4;
+constexpr int alike_entries_a_lane(double mean) { return mean > 40 ? 8 : 4; }
 
 // Many vectors: rows and entries of a window, rows that are cut, entries of a segment.
 inline constexpr int32_t window_small = 1024, short_small = 128;
@@ -74,6 +85,10 @@ inline constexpr int64_t turn_result_from = 32;
 
 // Many vectors transposed by gathering: shared memory of a block.
 inline constexpr size_t gather_shared_bytes = size_t{48} << 10;
+
+// Transposed, a thread a column: fewer columns of so many entries on average leave too much of the device idle.
+inline constexpr int64_t fewest_gathered_columns = 49152;
+inline constexpr double long_gathered_column = 24;
 
 // Transposed: columns whose sums blocks keep in shared memory, the share of the entries that these must hold, and how
 // uneven rows are before the plan looks for such columns.
