@@ -157,7 +157,10 @@ void check_breakdowns(const Context& ctx, Form form, const std::string& implemen
   DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
   Plan plan;
   Matrix F;
-  ok(plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out()));
+  const kkc_status_t planned =
+      plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
+  if (planned == KKC_STATUS_NOT_SUPPORTED && implementation == "gpu_programs") return;  // unlike rows
+  ok(planned);
   ok(kkc_plan_create_output(plan, F.out()));
   for (const int64_t row : {0, 1, 2, 3, 100, 101, 629})
     for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
@@ -313,7 +316,10 @@ TEST_CASE("ilu, ic: many rows give the same bits in every execute", "[ilu][ic]")
       const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
       Plan plan;
       Matrix F;
-      ok(plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out()));
+      const kkc_status_t status =
+          plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
+      if (status == KKC_STATUS_NOT_SUPPORTED && implementation == "gpu_programs") continue;  // unlike rows
+      ok(status);
       if (implementation == "gpu_programs") CHECK(info_of_plan(plan).find("\"programs\"") != std::string::npos);
       ok(kkc_plan_create_output(plan, F.out()));
       std::vector<double> first;
