@@ -387,6 +387,14 @@ TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs say
     CHECK(plan_factors(form, ctx, A_device, R"({"implementation": "gpu_programs"})", plan.out()) ==
           KKC_STATUS_NOT_SUPPORTED);
     CHECK_THAT(kkc_last_error(), ContainsSubstring("rows are eliminated in different ways"));
+    const HostCsr<double> dense = with_values<double>(random, grid(1, 1, 1, true, 300), form);
+    const DeviceCsr<double> dense_device(ctx, dense, KKC_INDEX_32_32, 0);
+    Plan none;
+    if (form == Form::lu) {
+      CHECK(plan_factors(form, ctx, dense_device, R"({"implementation": "gpu_programs"})", none.out()) ==
+            KKC_STATUS_NOT_SUPPORTED);
+      CHECK_THAT(kkc_last_error(), ContainsSubstring("takes rows of at most 224 entries on average"));
+    }
     ok(plan_factors(form, ctx, A_device, "{}", other.out()));
     Matrix F;
     ok(kkc_plan_create_output(other, F.out()));

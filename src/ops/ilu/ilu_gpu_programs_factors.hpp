@@ -199,6 +199,11 @@ std::string programs_unsupported(const Desc& desc) {
   if (desc.A.rows == 0) return "there are no rows";
   if (desc.A.rows > INT32_MAX) return cat("takes at most ", INT32_MAX, " rows, A has ", desc.A.rows);
   if (std::string reason = long_rows_unsupported(desc); !reason.empty()) return reason;
+  // Their programs take longest to find, and save nothing.
+  constexpr int64_t most = 224;
+  if (desc.factors.nnz > most * desc.A.rows)
+    return cat("takes rows of at most ", most, " entries on average, the factors have ", desc.factors.nnz, " in ",
+               desc.A.rows);
   Queue& queue = desc.memory->queue();
   std::string reason;
   try {

@@ -84,7 +84,7 @@ class HeldRows {
     lose<0>(columns, middle, entries, row, keys);
     auto spoilt = L::zero();
     for (int v = 0; v < count; ++v) spoilt = L::plus(spoilt, L::minus(row[v], row[v]));
-    // Lanes of columns that a needed row has not took part.
+    // Lanes of columns that a needed row has not took part, and an inverse may lack digits.
     if (L::sum(spoilt) != 0) [[unlikely]]
       return rows_.by_search(i, found);
     for (int v = 0; v < count; ++v)
@@ -117,7 +117,8 @@ class HeldRows {
           if (q < entries && other[q] == columns[t]) take(q);
         }
       }
-      const auto l = L::all(L::first(L::lane(row[from], lane)) / u[0]);
+      // Not a division, which the next needed row would wait for.
+      const auto l = L::times(L::lane(row[from], lane), L::all(inverse_of_pivot(u[0])));
       row[from] = L::chosen(bits(1u << lane), l, row[from]);
       for (int v = from; v < count; ++v) row[v] = L::minus_product(row[v], l, theirs[v]);
     }
