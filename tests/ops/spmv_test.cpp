@@ -79,13 +79,16 @@ TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[sp
             const int64_t any_rows = sizes[random() % 11],
                           any_cols = random() % 2 == 0 ? any_rows : sizes[random() % 11];
             SpmvCase<T> c = random_case<T>(random, visit.device, implementation, op);
-            // Once a case that each implementation for one vector takes.
+            // Once a case that each implementation for one vector takes, and one for many, one after the other.
             if (repeat == 0) {
               c.x_lie = c.y_lie = Lie::vector;
               c.vectors = 1;
               c.values_kept = c.transpose_kept = true;
+            } else if (repeat == 1) {
+              c.x_lie = c.y_lie = Lie::left;
+              c.vectors = 4;
             }
-            const int64_t rows = repeat == 0 ? 400 : any_rows, cols = repeat == 0 ? 400 : any_cols;
+            const int64_t rows = repeat < 2 ? 400 : any_rows, cols = repeat < 2 ? 400 : any_cols;
             const HostCsr<T> A = random_csr<T>(random, shape, rows, cols);
             INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", " << name(shape) << ' '
                          << rows << " x " << cols << ", " << c.text());
