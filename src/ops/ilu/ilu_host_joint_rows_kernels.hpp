@@ -10,9 +10,10 @@
 
 namespace kkc::ilu::host {
 
+inline constexpr int32_t lanes = 8;  // columns at once
+
 /// Of up to `lanes` columns those that `place` knows: their places and which of the columns they are, from `at` and
 /// `which` on, where `lanes` may be written. Without a branch, which nobody could foretell.
-inline constexpr int32_t lanes = 8;
 template <class I>
 int32_t collect(const I* columns, int32_t count, int32_t first, const I* place, I* at, int32_t* which) {
   int32_t met = 0;
