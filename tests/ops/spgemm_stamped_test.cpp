@@ -78,3 +78,38 @@ TEST_CASE("spgemm: more unlike rows than stamps", "[spgemm]") {
     REQUIRE(*wrong == "");
   }
 }
+
+TEMPLATE_TEST_CASE("spgemm: few long rows that name many short ones, alike or not", "[spgemm]", float, double,
+                   std::complex<double>) {
+  using T = TestType;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    for (const bool alike : {false, true})
+      for (const kkc_index_pair_t pair : all_index_pairs) {
+        if (!supported(device, "spgemm", pair, scalar_tag<T>)) continue;
+        HostCsr<T> A, B;
+        A.cols = B.rows = 9000;
+        B.cols = 700;
+        for (int64_t i = 0; i < B.rows; ++i) {
+          for (int64_t k = 0, count = alike ? 3 : random_int(random, 0, 6); k < count; ++k)
+            B.indices.push_back(alike ? i % 90 + 7 * k : random_int(random, 0, B.cols - 1));
+          B.offsets.push_back(B.nnz());
+        }
+        for (; A.rows < 90; ++A.rows) {
+          for (int64_t k = 0, count = alike ? 100 : random_int(random, 0, 200); k < count; ++k)
+            A.indices.push_back(alike ? A.rows + 90 * k : random_int(random, 0, A.cols - 1));
+          A.offsets.push_back(A.nnz());
+        }
+        A.values = random_vector<T>(random, A.indices.size());
+        B.values = random_vector<T>(random, B.indices.size());
+        SpgemmCase<T> c;
+        c.implementation = "host_binned";
+        c.pair = c.pair_c = pair;
+        INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << c.text());
+        const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+        REQUIRE(wrong);
+        REQUIRE(*wrong == "");
+      }
+  }
+}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <memory>
@@ -114,6 +115,10 @@ class RowClasses {
       h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
       return h ^ h >> 29;
     };
+    if (few_rows_differ(left, B)) {
+      std::fill_n(ids, left.rows(), no_class);
+      return;
+    }
     const auto shapes = classify(
         queue, B.rows, most_shapes,
         [&](int64_t j) {
@@ -193,6 +198,27 @@ class RowClasses {
   }
 
  private:
+  /// Whether few long rows name many rows of B, whose shapes would take longer than the rows can gain, and by a sample
+  /// hardly any two could be of one class: of its length, and with the ends of its rows of B so far apart.
+  template <class Left, class I, class O>
+  static bool few_rows_differ(const Left& left, const HostPatternRef<I, O>& B) {
+    constexpr int64_t few = 16, sampled = 256;
+    if (few * left.rows() > B.rows) return false;
+    using Ends = std::array<int64_t, 4>;
+    std::vector<Ends> ends;
+    for (int64_t sample = 0, samples = std::min(left.rows(), sampled); sample < samples; ++sample) {
+      const auto row = left.row(part_begin(left.rows(), samples, sample));
+      if (row.size() == 0) continue;
+      const int64_t first = row.column(0), last = row.column(row.size() - 1);
+      const auto head = [&](int64_t j) { return B.begin(j) < B.end(j) ? B.column(B.begin(j)) : -1; };
+      ends.push_back(
+          {row.size(), B.end(first) - B.begin(first), B.end(last) - B.begin(last), head(last) - head(first)});
+    }
+    const auto count = std::ssize(ends);
+    std::sort(ends.begin(), ends.end());
+    return 8 * (std::unique(ends.begin(), ends.end()) - ends.begin()) > 7 * count;
+  }
+
   static void count_down(uint16_t* follow, int64_t rows) {
     static_assert(classify_block <= std::numeric_limits<uint16_t>::max());
     for (int64_t r = 0; r < rows; ++r) follow[r] = static_cast<uint16_t>(rows - r);

@@ -75,7 +75,8 @@ class HostNumeric {
 
   void deal_rows(Queue& queue) const {
     const bool streamed = C_.nnz * static_cast<int64_t>(sizeof(E)) >= stream_threshold_bytes;
-    deal(queue, plan_.chunk_count(), [&](int64_t worker, int64_t chunk) {
+    deal(queue, plan_.chunk_count(), [&](int64_t worker, int64_t turn) {
+      const int64_t chunk = plan_.chunk_of(turn);
       void* const memory = workspace_ + static_cast<size_t>(worker) * each_;
       Places places{plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)], nullptr};
       if (noted_ != Noted::none)
@@ -85,6 +86,7 @@ class HostNumeric {
       // made.
       alignas(cache_line) E block[made_bytes / sizeof(E)];
       int64_t filled = 0, from = 0;
+      RowsAhead<I, O> ahead(left_.pattern.A, B_, plan_.chunks[static_cast<size_t>(chunk)]);
       const auto leave = [&](int64_t count) {
         stream_out(c_ + from, block, static_cast<size_t>(count) * sizeof(E));
         std::copy(block + count, block + filled, block);
@@ -102,14 +104,16 @@ class HostNumeric {
         E* const c = in_block ? block + filled : apart ? static_cast<E*>(memory) : c_ + begin;
         if (rows > 1)
           like_rows(alike, i, begin, c);
-        else
+        else {
+          if (kind_of(i) == row_placed) ahead.pass(i, [&](int64_t p, int64_t end) { ahead.fetch(b_, p, end); });
           make_row(i, begin, count, c, places, memory);
+        }
         if (apart) stream_out(c_ + begin, c, static_cast<size_t>(count) * sizeof(E));
         if (in_block) {
           filled += count;
           const auto end = reinterpret_cast<uintptr_t>(c_ + from + filled);
           const auto after = static_cast<int64_t>(end % cache_line / sizeof(E));
-          if (filled - after >= 4 * line) leave(filled - after);
+          if (filled - after >= 64 * line) leave(filled - after);
         }
         i += rows;
       }
@@ -303,11 +307,14 @@ class HostNumeric {
 
   static void add(E& sum, E a, E b) { sum = plus(sum, times(a, b)); }
 
-  /// The lines of the row of B after next, soon to be read.
+  /// The lines of a row of B soon to be read: of long rows of A a later one, and where a still later one begins.
   template <class Row>
   [[gnu::always_inline]] void prefetch_row(const Row& row, int64_t k, bool columns) const {
-    if (k + 2 >= row.size()) return;
-    const int64_t begin = B_.begin(row.column(k + 2));
+    const bool is_long = row.size() > RowsAhead<I, O>::longest;
+    const int64_t next = k + (is_long ? 8 : 2);
+    if (is_long && next + 8 < row.size()) __builtin_prefetch(B_.offsets + row.column(next + 8));
+    if (next >= row.size()) return;
+    const int64_t begin = B_.begin(row.column(next));
     __builtin_prefetch(b_ + begin);
     __builtin_prefetch(b_ + begin + 64 / sizeof(E));
     if (columns) __builtin_prefetch(B_.indices + begin);

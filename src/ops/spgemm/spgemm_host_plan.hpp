@@ -27,6 +27,7 @@ struct HostPlan {
   HostChoice choice = HostChoice::binned;
   bool masked = false;          // some products are not in C
   std::vector<int64_t> chunks;  // first rows, and the number of rows at the end
+  std::vector<int64_t> heavy;   // chunks that take long, ascending: a row of very many products
   Buffer kinds;                 // int32_t for each row: a class or a RowKind
   RowClasses classes;
   Buffer places;                      // uint16_t for each product of the placed rows
@@ -44,6 +45,14 @@ struct HostPlan {
   int64_t longest_hash = 0;  // columns of the longest row_hash
 
   int64_t chunk_count() const { return static_cast<int64_t>(chunks.size()) - 1; }
+  /// Heavy chunks have the first turns, so that no thread is left with one at the end.
+  int64_t chunk_of(int64_t turn) const {
+    const int64_t count = std::ssize(heavy);
+    if (turn < count) return heavy[static_cast<size_t>(turn)];
+    int64_t chunk = turn - count;
+    for (const int64_t passed : heavy) chunk += passed <= chunk ? 1 : 0;
+    return chunk;
+  }
   int64_t bytes() const {
     return static_cast<int64_t>(kinds.bytes() + classes.bytes() + places.bytes() + noted.bytes() +
                                 (chunks.size() + chunk_places.size() + chunk_noted.size()) * sizeof(int64_t));

@@ -9,6 +9,7 @@
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_kept_columns.hpp"
 #include "ops/spgemm/spgemm_host_sorted_columns.hpp"
+#include "ops/spgemm/spgemm_host_sorted_products.hpp"
 #include "ops/spgemm/spgemm_host_stamped_columns.hpp"
 
 namespace kkc::spgemm {
@@ -28,6 +29,7 @@ struct RowWorker {
   std::vector<int64_t> ends;     // and where its rows end
   std::optional<SortedColumns> sorted;
   std::optional<StampedColumns> stamped;
+  bool few_meet = true;  // of the products of the last short row
   int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
 };
 
@@ -108,6 +110,16 @@ class RowColumns {
   int64_t keep_stamped(int64_t i, Worker& worker, Kept& kept) const {
     if (!worker.stamped) worker.stamped.emplace(B_.cols);
     const int64_t count = worker.stamped->make(left_.row(i), B_, kept.columns + kept.entries);
+    kept.entries += count;
+    return count;
+  }
+  /// With the places of the row's products behind those that are kept.
+  int64_t keep_sorted(int64_t i, int64_t products, Kept& kept) const {
+    int64_t count = 0;
+#if defined(__AVX512F__)
+    if constexpr (sizeof(I) == 4)
+      count = SortedProducts::make(left_.row(i), B_, products, kept.columns + kept.entries, kept.places + kept.placed);
+#endif
     kept.entries += count;
     return count;
   }

@@ -19,6 +19,7 @@
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_plan.hpp"
 #include "ops/spgemm/spgemm_host_row_columns.hpp"
+#include "ops/spgemm/spgemm_host_rows_ahead.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 #include "ops/spgemm/spgemm_host_turns.hpp"
 
@@ -125,6 +126,7 @@ class HostSymbolic {
     int64_t sum = 0, of_chunk = 0;
     for (int64_t block = 0; block < blocks; ++block) {
       const int64_t next = std::min(rows, (block + 1) * each);
+      if (work[static_cast<size_t>(block)] > 2 * share) plan_.heavy.push_back(plan_.chunk_count());
       sum += work[static_cast<size_t>(block)] + next - block * each;
       of_chunk += unclassed[static_cast<size_t>(block)];
       if (sum >= share || next == rows) {
@@ -180,10 +182,12 @@ class HostSymbolic {
     std::vector<int64_t> products(static_cast<size_t>(chunks), 0);
     auto all = workers();
     if (keeps_ && !unsorted_) kept_.emplace(desc_.memory, free_products_of_, queue_.concurrency());
-    deal(queue_, chunks, [&](int64_t id, int64_t chunk) {
+    deal(queue_, chunks, [&](int64_t id, int64_t turn) {
+      const int64_t chunk = plan_.chunk_of(turn);
       Worker& worker = worker_of(all, id);
       int64_t placed = 0, done = 0, entries = 0;
       KeptColumns<I>* const kept = kept_ ? &kept_->begin(id, chunk) : nullptr;
+      RowsAhead<I, O> ahead(left_.A, B_, plan_.chunks[static_cast<size_t>(chunk)]);
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)], last = plan_.chunks[static_cast<size_t>(chunk) + 1];
            i < last; ++i) {
         if (kinds_[i] != no_class) {
@@ -193,17 +197,26 @@ class HostSymbolic {
           i = like - 1;
           continue;
         }
+        if (stamps_) ahead.pass(i, [&](int64_t begin, int64_t end) { ahead.fetch(B_.indices, begin, end); });
         const int64_t in_row = unsorted_ || stamps_ ? products_of_free(i) : 0;
         const bool stamped = stamps_ && in_row <= StampedColumns::most_products;
+        const bool sorted = stamped && worker.few_meet && SortedProducts::takes<I>(in_row, B_.cols);
         const int64_t met = unsorted_ || stamped ? in_row : row_columns_.collect(i, worker);
         const int64_t columns = unsorted_ ? row_columns_.count_met(i, met, worker)
+                                : sorted  ? row_columns_.keep_sorted(i, in_row, *kept)
                                 : stamped ? row_columns_.keep_stamped(i, worker, *kept)
                                 : kept    ? row_columns_.keep_columns(worker, *kept)
                                           : worker.columns.clear();
         counts[i] = static_cast<I>(columns);
         entries += columns;
         kinds_[i] = kind_of(i, met, columns);
-        if (kept && kinds_[i] == row_placed) row_columns_.keep_places(i, columns, worker, *kept);
+        if (stamped) worker.few_meet = in_row <= 2 * columns;
+        if (kept && kinds_[i] == row_placed) {
+          if (sorted)
+            kept->placed += met;
+          else
+            row_columns_.keep_places(i, columns, worker, *kept);
+        }
         ++worker.rows_of[-kinds_[i] - 1];
         if (kinds_[i] == row_placed) placed += met;
         if (kinds_[i] == row_hash) worker.longest_hash = std::max(worker.longest_hash, columns);
@@ -238,9 +251,10 @@ class HostSymbolic {
         (offset_size(desc_.pair) == 4 && plan_.products >= std::numeric_limits<int32_t>::max()))
       return false;
     Worker worker(desc_.cols(), false);
-    constexpr int64_t most = 256;
+    constexpr int64_t fewest = 16, most = 256;  // of few and long rows a small part
     int64_t products = 0, columns = 0;
-    for (int64_t sample = 0, samples = std::min(rows, most); sample < samples; ++sample) {
+    for (int64_t sample = 0, samples = std::min(rows, std::clamp(rows / 32, fewest, most)); sample < samples;
+         ++sample) {
       products += row_columns_.collect(part_begin(rows, samples, sample), worker);
       columns += worker.columns.clear();
     }
