@@ -257,6 +257,7 @@ class HostSymbolic {
          ++sample) {
       products += row_columns_.collect(part_begin(rows, samples, sample), worker);
       columns += worker.columns.clear();
+      if (products > few_sampled && 8 * (products - columns) > products) return false;  // no more of them need be seen
     }
     return 64 * (products - columns) < products;
   }
@@ -507,6 +508,7 @@ class HostSymbolic {
   static constexpr int64_t fewest_products = 16384;  // of a chunk: less is not worth a thread
   static constexpr int64_t most_kept_products = int64_t{1} << 28;
   static constexpr int64_t one_pass_products = 1 << 16, block_products = 32768;  // of C and of a block of rows
+  static constexpr int64_t few_sampled = 1024;
 
   Queue& queue_;
   const Desc& desc_;
