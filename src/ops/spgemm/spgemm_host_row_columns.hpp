@@ -114,7 +114,7 @@ class RowColumns {
     return count;
   }
   /// With the places of the row's products behind those that are kept.
-  int64_t keep_sorted(int64_t i, int64_t products, Kept& kept) const {
+  int64_t keep_sorted([[maybe_unused]] int64_t i, [[maybe_unused]] int64_t products, Kept& kept) const {
     int64_t count = 0;
 #if defined(__AVX512F__)
     if constexpr (sizeof(I) == 4)
