@@ -55,7 +55,8 @@ struct HostPlan {
   }
   int64_t bytes() const {
     return static_cast<int64_t>(kinds.bytes() + classes.bytes() + places.bytes() + noted.bytes() +
-                                (chunks.size() + chunk_places.size() + chunk_noted.size()) * sizeof(int64_t));
+                                (chunks.size() + heavy.size() + chunk_places.size() + chunk_noted.size()) *
+                                    sizeof(int64_t));
   }
 };
 

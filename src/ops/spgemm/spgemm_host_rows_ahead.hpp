@@ -36,8 +36,7 @@ class RowsAhead {
     }
   }
 
-  /// The first lines of entries first..last-1, and the line of the last: without a branch for short
-  /// rows.
+  /// The first lines of entries first..last-1, and the line of the last: without a branch for short rows.
   template <class T>
   [[gnu::always_inline]] static void fetch(const T* array, int64_t first, int64_t last) {
     constexpr int64_t line = 64 / sizeof(T);
