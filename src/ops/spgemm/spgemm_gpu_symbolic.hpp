@@ -261,7 +261,7 @@ class Symbolic : SymbolicClasses<Left, I> {
       if (gathers_most && found_.products <= most_expanded) {
         most = std::numeric_limits<double>::infinity();
       } else if (expanded.restricts()) {
-        most = most_expanded_compression;
+        most = most_compression_of_restrictions;
       } else if (found_.products > most_expanded) {
         return false;
       } else if (expanded.few_rows()) {
