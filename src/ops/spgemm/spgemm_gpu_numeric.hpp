@@ -186,16 +186,20 @@ class Numeric {
                              found_.number_of.as<uint16_t>(), found_.place_bits};
     const int64_t rows = found_.output.rows, mean = found_.output.nnz / rows;
     const bool summed = found_.products >= least_summed * found_.output.nnz;
-    const auto part = [&](const int32_t* list, int64_t count, int64_t entries) {
+    const auto lanes_of = [&](int64_t count, int64_t entries) {
       // Few rows leave lanes free, and those of one row then wait less for each other.
       const bool free = count << 5 <= threads_at_once_ && (!summed || mean <= 32);
-      const int lanes = free ? 5 : ordered_lanes(entries, summed ? 4 : 5);
+      return free ? 5 : ordered_lanes(entries, summed ? 4 : 5);
+    };
+    const auto part = [&](const int32_t* list, int64_t count, int64_t entries) {
+      const int lanes = lanes_of(count, entries);
       if (!summed) return ordered<1, 1>(A, B, C, lists, list, count, lanes, go);
       if (found_.longest_a < 3 << lanes) return ordered<3, 1>(A, B, C, lists, list, count, lanes, go);
       ordered<4, 4>(A, B, C, lists, list, count, lanes, go);
     };
     const bool few_empty = 2 * count_of(0) <= rows;
-    if (found_.classes > 0 || (few_empty && found_.longest <= 16 << ordered_lanes(mean, 5)))
+    if (found_.classes > 0 ||
+        (few_empty && found_.longest <= 16 << std::max(lanes_of(rows, mean), ordered_lanes(mean, 5))))
       return part(nullptr, rows, mean);
     for (int b = survey_bins - 1; b > 0; --b)
       part(rows_of(b), count_of(b), std::min(found_.longest, numeric_limits.upper[b]) / 2);
