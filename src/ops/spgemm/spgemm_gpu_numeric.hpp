@@ -188,7 +188,7 @@ class Numeric {
     const bool summed = found_.products >= least_summed * found_.output.nnz;
     const auto lanes_of = [&](int64_t count, int64_t entries) {
       // Few rows leave lanes free, and those of one row then wait less for each other.
-      const bool free = count << 5 <= threads_at_once_ && (!summed || mean <= 32);
+      const bool free = count << 5 <= threads_at_once_ && (!summed || mean <= 32 || count << 6 <= threads_at_once_);
       return free ? 5 : ordered_lanes(entries, summed ? 4 : 5);
     };
     const auto part = [&](const int32_t* list, int64_t count, int64_t entries) {
