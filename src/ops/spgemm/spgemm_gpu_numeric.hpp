@@ -193,7 +193,7 @@ class Numeric {
     };
     const auto part = [&](const int32_t* list, int64_t count, int64_t entries) {
       const int lanes = lanes_of(count, entries);
-      if (!summed) return ordered<1, 1>(A, B, C, lists, list, count, lanes, go);
+      if (!summed) return ordered<2, 1>(A, B, C, lists, list, count, lanes, go);
       if (found_.longest_a < 3 << lanes) return ordered<3, 1>(A, B, C, lists, list, count, lanes, go);
       ordered<4, 4>(A, B, C, lists, list, count, lanes, go);
     };
