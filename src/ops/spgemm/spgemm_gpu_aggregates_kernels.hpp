@@ -394,7 +394,7 @@ __device__ inline T scaled_sum(const EntryProducts& products, const Scale& scale
 /// A thread several entries of C.
 template <class T, class I, class Scale>
 struct GatherProducts {
-  static constexpr int threads = 256, items = 4, tile = threads * items;
+  static constexpr int threads = 256, items = 4, tile = threads * items, ahead = 2;
   const T* a;
   const I* columns;  // of A
   int32_t base;
@@ -441,10 +441,32 @@ struct GatherProducts {
     for (int u = 0; u < items; ++u) {
       if (length[u] == 0 || length[u] > most_of_thread) continue;
       T sum = x[u];
-      for (int32_t p = 1; p < length[u]; ++p) sum = gpu::add(sum, product(begin[u] + p));
+      for (int32_t p = 1; p < length[u]; p += ahead) add_products(begin[u] + p, length[u] - p, sum);
       const int64_t e = first + u * threads;
       c.finish(C.data[e], scaled_sum(products, scale, a, b, e, sum));
     }
+  }
+
+  /// Products p and those behind it, up to `count` and `ahead`: what they need is on its way for all of them at once.
+  __device__ void add_products(int64_t p, int32_t count, T& sum) const {
+    uint32_t position[ahead];
+    T y[ahead];
+    int64_t j[ahead];
+#pragma unroll
+    for (int v = 0; v < ahead; ++v)
+      if (v < count) position[v] = products.order[p + v];
+#pragma unroll
+    for (int v = 0; v < ahead; ++v)
+      if (v < count) {
+        y[v] = a[position[v]];
+        j[v] = static_cast<int64_t>(columns[position[v]]) - base;
+      }
+#pragma unroll
+    for (int v = 0; v < ahead; ++v)
+      if (v < count) y[v] = gpu::multiply(y[v], b[j[v]]);
+#pragma unroll
+    for (int v = 0; v < ahead; ++v)
+      if (v < count) sum = gpu::add(sum, y[v]);
   }
 
   __device__ T product(int64_t p) const {
