@@ -11,8 +11,7 @@ namespace kkc::spgemm::gpu_parts {
 
 // Products an entry of C: slots of more take less to read. The lists of so many are less than four times C's bytes.
 inline constexpr double most_expanded_compression = 2.5;
-// The same for restrictions, whose rows of B nobody shares: but for a row's own products there is nothing to read
-// again.
+// The same for restrictions, each of whose rows of B one row of A reads.
 inline constexpr double most_compression_of_restrictions = 5;
 // The same for few rows, which lanes along B's short rows would leave most of the device idle for.
 inline constexpr double most_compression_of_few = 16;
