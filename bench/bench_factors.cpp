@@ -157,7 +157,7 @@ class Ours {
 
 void run_case(Session& session, const Case& c, kkc_context_t* loader, bool cholesky) {
   Bench& bench = session.bench(c.device, c.threads);
-  const Matrix host = load_matrix(session, loader, c.matrix, c.index, c.scalar);
+  const Matrix host = load_matrix(session, loader, c.matrix, c.index, c.scalar, true);
   const Oracle oracle(arrays_of(host.get()), cholesky);
   Matrix copy;
   if (c.device != KKC_DEVICE_OPENMP)

@@ -7,6 +7,7 @@
 #include "core/dispatch.hpp"
 #include "ilu_host_joint_rows.hpp"
 #include "ilu_host_joint_rows_kernels.hpp"
+#include "ilu_host_scheduler.hpp"
 
 namespace kkc::ilu::host {
 
@@ -98,13 +99,13 @@ class RowsKernel final : public Kernel {
 
   HostSchedule schedule(const Desc& desc, Queue& queue) const {
     const int64_t threads = std::min<int64_t>(queue.concurrency(), desc.factors.nnz / least_entries_of_a_thread);
-    if (!programs_.empty()) return HostScheduler::make(queue, lower(desc), threads);
+    if (!programs_.empty()) return host_schedule(queue, lower(desc), threads, {});
     // An entry left of the diagonal takes as long as the row that it needs is.
     const double half =
         static_cast<double>(desc.factors.nnz) / static_cast<double>(2 * std::max<int64_t>(desc.A.rows, 1));
-    if (joint_.empty()) return HostScheduler::make(queue, lower(desc), threads, std::max(1.0, half / 2));
+    if (joint_.empty()) return host_schedule(queue, lower(desc), threads, {25, 5 + half});
     const typename JointRows<I, O>::Graph graph(queue, joint_, lower(desc));
-    return HostScheduler::make(queue, graph.rows(), threads, std::max(1.0, 2 * half));
+    return host_schedule(queue, graph.rows(), threads, {25, 4 * half});
   }
   /// Entries of a row of the longest of groups of so many rows and more.
   int64_t longest(const Desc& desc, int64_t least_rows) const {

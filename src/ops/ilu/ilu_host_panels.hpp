@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "ilu_host_scheduler.hpp"
+#include "ilu_host_schedule.hpp"
 
 namespace kkc::ilu {
 

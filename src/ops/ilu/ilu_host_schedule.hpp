@@ -1,9 +1,7 @@
-// Order and threads of rows that depend on earlier rows, on hosts. Rows come in granules; every thread takes its own in
-// a fixed order and, before one, waits until other threads have finished those that its rows need: point-to-point
-// instead of barriers (Park, Smelyanskiy, Sundaram, Dubey, "Sparsifying synchronization for high-performance
-// shared-memory sparse triangular solver", ISC 2014). Blocks of neighbouring rows that begin where a row needs only
-// distant ones, e.g. lines and planes of grids, are dealt to threads in turn: their neighbours follow one another like
-// waves. Where there are no such rows, levels are dealt.
+// Order and threads of rows that depend on earlier rows, on hosts. Rows come in granules of neighbours; every thread
+// takes its own in ascending order and, before one, waits until other threads have finished those that its rows need:
+// point-to-point instead of barriers (Park, Smelyanskiy, Sundaram, Dubey, "Sparsifying synchronization for
+// high-performance shared-memory sparse triangular solver", ISC 2014).
 #pragma once
 
 #include <atomic>
@@ -21,66 +19,88 @@
 
 namespace kkc::ilu {
 
+/// Of a matrix with sorted rows whose row i needs row k < i where it holds (i, k): entries of row i before `diagonal`.
+template <class I, class O>
+struct LowerRows {
+  const O *offsets, *diagonal;
+  const I* indices;
+  int64_t rows;
+};
+
 class HostSchedule {
  public:
+  struct Granule {
+    int32_t first, rows;
+  };
+  struct Wait {
+    int32_t before;  // which granule of the waiting thread
+    int32_t thread;  // waited for
+    int32_t done;    // granules that it must have finished
+  };
+  struct Lane {  // of a thread
+    std::vector<Granule> granules;
+    std::vector<Wait> waits;  // in the order of `before`
+  };
+
   HostSchedule() = default;
 
-  /// One thread takes all rows in their own order.
-  explicit HostSchedule(int64_t rows) : threads_(1), granules_{0, rows}, why_("one thread") {}
+  /// One thread takes all rows.
+  explicit HostSchedule(int64_t rows) : rows_(rows) {}
 
-  int64_t threads() const { return threads_; }
+  HostSchedule(int64_t rows, std::vector<Lane> lanes, double efficiency, std::string why)
+      : rows_(rows),
+        lanes_(std::move(lanes)),
+        efficiency_(efficiency),
+        why_(std::move(why)),
+        progress_(std::make_unique<Progress[]>(lanes_.size())) {}
+
+  int64_t threads() const { return lanes_.empty() ? 1 : static_cast<int64_t>(lanes_.size()); }
+  /// None where one thread takes all rows.
+  const std::vector<Lane>& lanes() const { return lanes_; }
   const std::string& why() const { return why_; }
-  int64_t granules() const { return static_cast<int64_t>(granules_.size()) - 1; }
-  int64_t waits() const { return static_cast<int64_t>(waits_.size()); }
-  /// Time of the threads over the time that they work, as estimated.
+  int64_t granules() const {
+    int64_t all = lanes_.empty();
+    for (const Lane& lane : lanes_) all += static_cast<int64_t>(lane.granules.size());
+    return all;
+  }
+  int64_t waits() const {
+    int64_t all = 0;
+    for (const Lane& lane : lanes_) all += static_cast<int64_t>(lane.waits.size());
+    return all;
+  }
+  /// Time that the threads work over the time that they take, as estimated.
   double efficiency() const { return efficiency_; }
   int64_t bytes() const {
-    return static_cast<int64_t>(granules_.size() * sizeof(int64_t) + lane_.size() * sizeof(int32_t) +
-                                sequence_.size() * sizeof(int32_t) + first_wait_.size() * sizeof(int64_t) +
-                                waits_.size() * sizeof(Wait) + order_.size() * sizeof(int64_t));
+    size_t all = 0;
+    for (const Lane& lane : lanes_)
+      all += lane.granules.capacity() * sizeof(Granule) + lane.waits.capacity() * sizeof(Wait) + sizeof(Progress);
+    return static_cast<int64_t>(all);
   }
 
   /// Calls f(thread, row) for every row after those that it needs, from `threads()` threads. f does not throw.
   template <class F>
   void run(Queue& queue, F&& f) const {
-    if (threads_ > 1) {
-      for (int64_t t = 0; t < threads_; ++t) progress_[static_cast<size_t>(t)].done.store(0, std::memory_order_relaxed);
-      if (host_team<Host>(queue, static_cast<int>(threads_), [&](int t) { run_lane(t, f); })) return;
+    if (threads() > 1) {
+      for (size_t t = 0; t < lanes_.size(); ++t) progress_[t].done.store(0, std::memory_order_relaxed);
+      if (host_team<Host>(queue, static_cast<int>(threads()), [&](int t) { run_lane(t, f); })) return;
     }
-    run_all(f);
+    for (int64_t row = 0; row < rows_; ++row) f(0, row);
   }
 
  private:
-  struct Wait {
-    int32_t thread;
-    int32_t done;  // granules that the thread must have finished
-  };
   struct alignas(128) Progress {
     std::atomic<int32_t> done{0};
   };
 
   template <class F>
-  void run_granule(int64_t thread, int64_t granule, F&& f) const {
-    const int64_t begin = granules_[static_cast<size_t>(granule)], end = granules_[static_cast<size_t>(granule) + 1];
-    if (order_.empty())
-      for (int64_t row = begin; row < end; ++row) f(thread, row);
-    else
-      for (int64_t k = begin; k < end; ++k) f(thread, order_[static_cast<size_t>(k)]);
-  }
-
-  template <class F>
-  void run_all(F&& f) const {
-    for (int64_t granule = 0; granule < granules(); ++granule) run_granule(0, granule, f);
-  }
-
-  template <class F>
   void run_lane(int64_t thread, F&& f) const {
+    const Lane& lane = lanes_[static_cast<size_t>(thread)];
     auto& done = progress_[static_cast<size_t>(thread)].done;
+    auto wait = lane.waits.begin();
     int32_t finished = 0;
-    for (int32_t s = lane_[static_cast<size_t>(thread)]; s < lane_[static_cast<size_t>(thread) + 1]; ++s) {
-      const auto granule = static_cast<size_t>(sequence_[static_cast<size_t>(s)]);
-      for (int64_t w = first_wait_[granule]; w < first_wait_[granule + 1]; ++w) await(waits_[static_cast<size_t>(w)]);
-      run_granule(thread, static_cast<int64_t>(granule), f);
+    for (const Granule& granule : lane.granules) {
+      for (; wait != lane.waits.end() && wait->before == finished; ++wait) await(*wait);
+      for (int64_t row = granule.first, end = row + granule.rows; row < end; ++row) f(thread, row);
       done.store(++finished, std::memory_order_release);
     }
   }
@@ -95,17 +115,10 @@ class HostSchedule {
     }
   }
 
-  friend class HostScheduler;
-
-  int64_t threads_ = 1;
-  std::vector<int64_t> granules_{0};      // first row (or place in order_) of each, and the end
-  std::vector<int32_t> owner_;            // thread of each granule
-  std::vector<int32_t> lane_, sequence_;  // each thread's granules
-  std::vector<int64_t> first_wait_;       // of each granule
-  std::vector<Wait> waits_;
-  std::vector<int64_t> order_;  // rows by level; empty: their own order
+  int64_t rows_ = 0;
+  std::vector<Lane> lanes_;  // none: one thread
   double efficiency_ = 1;
-  std::string why_;
+  std::string why_ = "one thread";
   std::unique_ptr<Progress[]> progress_;
 };
 
