@@ -370,6 +370,37 @@ TEST_CASE("ilu, ic: a few rows of very many entries among short ones", "[ilu][ic
   });
 }
 
+TEST_CASE("ilu, ic: hosts factor rows longer than two bytes count among short ones that are not alike", "[ilu][ic]") {
+  constexpr int64_t n = 67'000;
+  Random random(seed());
+  Rows rows(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    auto& row = rows[static_cast<size_t>(i)];
+    row.push_back(i);
+    for (int64_t k = i == 40 || i == n - 1 ? 0 : 2; k > 0; --k) row.push_back(random_int(random, 41, n - 2));
+    if (i % 1000 == 999) row.push_back(40);
+    for (int64_t j = 0; (i == 40 || i == n - 1) && j < n; ++j) row.push_back(j);
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || visit.options.empty()) continue;  // three threads
+    const Context ctx(visit.device, visit.options);
+    for (const Form form : {Form::lu, Form::cholesky}) {
+      if (!has_kernels<double>(visit.device, name(form))) continue;
+      const HostCsr<double> A = with_values<double>(random, rows, form);
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix F;
+      ok(plan_factors(form, ctx, A_device, "{}", plan.out()));
+      CHECK_THAT(info_of_plan(plan), !ContainsSubstring("\"pairs\":0"));
+      ok(kkc_plan_create_output(plan, F.out()));
+      REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+      CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-7);  // sums of 67 000 terms
+    }
+  }
+}
+
 TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs says so", "[ilu][ic]") {
   Random random(seed());
   Rows rows(20000);

@@ -66,7 +66,7 @@ class HostBlocks {
   }
 
  private:
-  static constexpr double granule_cost = 20;  // nanoseconds, about
+  static constexpr double granule_cost = 20, hop_cost = 120;  // nanoseconds, about
 
   static size_t at(int64_t i) { return static_cast<size_t>(i); }
 

@@ -7,6 +7,7 @@
 #include "core/dispatch.hpp"
 #include "ilu_host_joint_rows.hpp"
 #include "ilu_host_joint_rows_kernels.hpp"
+#include "ilu_host_pairs_kernels.hpp"
 #include "ilu_host_scheduler.hpp"
 
 namespace kkc::ilu::host {
@@ -22,6 +23,7 @@ class RowsKernel final : public Kernel {
         rule_(desc.pivots),
         programs_(queue, form, Lanes<E, program_lanes>::registers, lower(desc)),
         joint_(form == Form::lu && programs_.empty() ? JointRows<I, O>(queue, lower(desc)) : JointRows<I, O>()),
+        pairs_(programs_.empty() && joint_.empty() ? HostPairs<I, O>(queue, form, lower(desc)) : HostPairs<I, O>()),
         schedule_(schedule(desc, queue)),
         threads_(std::make_unique<PerThread[]>(static_cast<size_t>(schedule_.threads()))),
         places_(int64_t{programs_.most_vectors()} * program_lanes),
@@ -29,7 +31,10 @@ class RowsKernel final : public Kernel {
         scratch_bytes_(numbers_bytes_ +
                        (programs_.panels() ? padded(places_ * static_cast<int64_t>(sizeof(const E*))) : 0)),
         scratch_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * scratch_bytes_)),
-        inverses_(desc.memory, Space::host, programs_.panels() ? static_cast<size_t>(desc.A.rows) * sizeof(E) : 0),
+        inverses_(desc.memory, Space::host,
+                  programs_.panels() || (FactorRow<E, form, I, O>::by_inverses && !pairs_.empty())
+                      ? static_cast<size_t>(desc.A.rows) * sizeof(E)
+                      : 0),
         group_bytes_(padded(most_panel_rows * longest(desc, 2) * static_cast<int64_t>(sizeof(E)))),
         map_bytes_(needs_map(desc) ? padded(desc.A.rows * static_cast<int64_t>(sizeof(I))) : 0),
         map_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * (group_bytes_ + map_bytes_))) {
@@ -47,9 +52,19 @@ class RowsKernel final : public Kernel {
                                        static_cast<const E*>(args.A.values),
                                        static_cast<E*>(const_cast<void*>(args.factors.values)),
                                        rule_,
-                                       programs_.panels() ? inverses_.template as<E>() : nullptr};
+                                       inverses_.bytes() > 0 ? inverses_.template as<E>() : nullptr};
     for (int64_t t = 0; t < schedule_.threads(); ++t) threads_[static_cast<size_t>(t)].found = {};
-    if (programs_.empty()) {
+    if (!pairs_.empty()) {
+      const FactorByPairs<E, form, I, O> by_pairs{row};
+      const FactorByMap<E, form, I, O> by_map{row, nullptr};
+      schedule_.run(queue, [&](int64_t t, int64_t i) {
+        Breakdown& found = threads_[static_cast<size_t>(t)].found;
+        if (const auto list = pairs_.of(i); list.known) [[likely]]
+          by_pairs(i, list, found);
+        else
+          by_map(i, 1, map_of(t), group_of(t), found);
+      });
+    } else if (programs_.empty()) {
       const FactorByMap<E, form, I, O> by_map{row, joint_.left()};
       schedule_.run(queue, [&](int64_t t, int64_t g) {
         const int64_t i = joint_.empty() ? g : joint_.first(g);
@@ -74,7 +89,7 @@ class RowsKernel final : public Kernel {
   }
 
   int64_t plan_bytes() const override {
-    return programs_.bytes() + joint_.bytes() + schedule_.bytes() +
+    return programs_.bytes() + joint_.bytes() + pairs_.bytes() + schedule_.bytes() +
            static_cast<int64_t>(scratch_.bytes() + inverses_.bytes() + map_.bytes());
   }
   void describe(Info& info) const override {
@@ -84,6 +99,7 @@ class RowsKernel final : public Kernel {
     info.add("waits", schedule_.waits());
     info.add("estimated_efficiency", schedule_.efficiency());
     info.add("programs", programs_.count());
+    info.add("pairs", pairs_.count());
     info.add("joint_rows", joint_.empty() ? int64_t{0} : joint_.count());
   }
 
@@ -103,6 +119,10 @@ class RowsKernel final : public Kernel {
     // An entry left of the diagonal takes as long as the row that it needs is.
     const double half =
         static_cast<double>(desc.factors.nnz) / static_cast<double>(2 * std::max<int64_t>(desc.A.rows, 1));
+    if (!pairs_.empty())
+      return host_schedule(queue, lower(desc), threads,
+                           {15, 4 + 1.2 * static_cast<double>(pairs_.count()) /
+                                        (half * static_cast<double>(std::max<int64_t>(desc.A.rows, 1)))});
     if (joint_.empty()) return host_schedule(queue, lower(desc), threads, {25, 5 + half});
     const typename JointRows<I, O>::Graph graph(queue, joint_, lower(desc));
     return host_schedule(queue, graph.rows(), threads, {25, 4 * half});
@@ -121,6 +141,7 @@ class RowsKernel final : public Kernel {
   }
   bool needs_map(const Desc& desc) const {
     if (!programs_.empty()) return false;
+    if (!pairs_.empty()) return !pairs_.complete();
     return form == Form::cholesky || !joint_.empty() || longest(desc, 1) > HeldRows<E, I, O>::longest;
   }
 
@@ -139,6 +160,7 @@ class RowsKernel final : public Kernel {
   Rule<RealPart<E>> rule_;
   HostPrograms programs_;
   JointRows<I, O> joint_;  // of rows without programs
+  HostPairs<I, O> pairs_;  // of rows without either
   HostSchedule schedule_;
   std::unique_ptr<PerThread[]> threads_;
   int64_t places_, numbers_bytes_, scratch_bytes_;  // of a thread

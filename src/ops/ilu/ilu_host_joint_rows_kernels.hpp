@@ -260,16 +260,6 @@ struct FactorByMap {
     rows.finish(i, pivot, all_finite(numbers, count + 1), found);
   }
 
-  static bool all_finite(const E* numbers, int64_t count) {
-    constexpr int sums = 4;  // which do not wait for each other
-    RealPart<E> spoilt[sums] = {};
-    int64_t t = 0;
-    for (; t + sums <= count; t += sums)
-      for (int s = 0; s < sums; ++s) spoilt[s] += not_finite(numbers[t + s]);
-    for (; t < count; ++t) spoilt[0] += not_finite(numbers[t]);
-    return (spoilt[0] + spoilt[1]) + (spoilt[2] + spoilt[3]) == 0;
-  }
-
   /// What row k needs to be known of is asked for.
   void fetch(int64_t k) const {
     const O at = form == Form::lu ? rows.diagonal[k] : rows.offsets[k];

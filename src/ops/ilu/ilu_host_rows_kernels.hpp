@@ -13,6 +13,17 @@
 
 namespace kkc::ilu::host {
 
+template <class E>
+bool all_finite(const E* numbers, int64_t count) {
+  constexpr int sums = 4;  // which do not wait for each other
+  RealPart<E> spoilt[sums] = {};
+  int64_t t = 0;
+  for (; t + sums <= count; t += sums)
+    for (int s = 0; s < sums; ++s) spoilt[s] += not_finite(numbers[t + s]);
+  for (; t < count; ++t) spoilt[0] += not_finite(numbers[t]);
+  return (spoilt[0] + spoilt[1]) + (spoilt[2] + spoilt[3]) == 0;
+}
+
 template <class E, Form form, class I, class O>
 struct FactorRow {
   using R = RealPart<E>;
@@ -25,7 +36,8 @@ struct FactorRow {
   const E* A;
   E* values;
   Rule<R> rule;
-  E* inverses;  // of pivots, where there are panels
+  E* inverses;  // of pivots, where there are panels or pairs
+  static constexpr bool by_inverses = form == Form::lu && !has_parts<E>;
 
   static constexpr unsigned mask_of(const ProgramRun& run) { return ((1u << run.count) - 1u) << run.lane; }
 
@@ -95,7 +107,7 @@ struct FactorRow {
       else
         pivot = from_real<E>(std::sqrt(cholesky_pivot(real_part(pivot), rule, zero)));
     }
-    if constexpr (form == Form::lu && L::registers)
+    if constexpr (by_inverses)
       if (inverses != nullptr) inverses[i] = inverse_of_pivot(pivot);
     if (!finite || zero) note(i, zero, found);
   }

@@ -1,0 +1,247 @@
+// Where rows are not alike and share few columns: the entries that each has in common with each row it needs, found
+// once by the plan. Execute then reads neither the columns of needed rows nor numbers that it has no use for.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "device/host_parallel.hpp"
+#include "ilu_host_column_filter.hpp"
+#include "ilu_host_schedule.hpp"
+#include "ops/ilu/ilu.hpp"
+
+namespace kkc::ilu {
+
+/// Entries of two rows in the same column: the first's by its place in the row, the needed row's by its place behind
+/// the diagonal entry (LU) or behind the first entry (Cholesky).
+struct HostPair {
+  uint16_t own, needed;
+};
+
+template <class I, class O>
+class HostPairs {
+ public:
+  /// Of a row: for each row that it needs, in order, how many pairs, and those. Not known of a row that is too long, or
+  /// needs one that is.
+  struct Row {
+    const uint16_t* counts;
+    const HostPair* pairs;
+    bool known;
+  };
+
+  HostPairs() = default;
+  HostPairs(Queue& queue, Form form, const LowerRows<I, O>& rows) : form_(form), rows_(rows) {
+    const int64_t most = rows.rows > 0 ? worth_keeping() : 0;
+    if (most == 0) return;
+    chunks_.resize(static_cast<size_t>((rows.rows + chunk_rows - 1) / chunk_rows));
+    std::atomic<int64_t> next{0}, all{0};
+    host_parts_checked<Host>(queue, std::clamp<int64_t>(rows.rows / 512, 1, queue.concurrency()), [&](int64_t) {
+      Finder finder(*this);
+      for (int64_t c; (c = next.fetch_add(1)) < std::ssize(chunks_);) {
+        if (!find(c, finder, most - all)) all += most;
+        all += std::ssize(chunks_[static_cast<size_t>(c)].pairs);
+        if (all > most) return;
+      }
+    });
+    if (all > most) chunks_ = {};
+  }
+
+  bool empty() const { return chunks_.empty(); }
+  /// Whether each row has its own.
+  bool complete() const { return complete_; }
+  Row of(int64_t i) const {
+    const Chunk& chunk = chunks_[static_cast<size_t>(i / chunk_rows)];
+    const Start& start = chunk.starts[static_cast<size_t>(i % chunk_rows)];
+    if (start.pairs == none) [[unlikely]]
+      return {nullptr, nullptr, false};
+    return {chunk.counts.data() + start.counts, chunk.pairs.data() + start.pairs, true};
+  }
+  int64_t count() const {
+    int64_t all = 0;
+    for (const Chunk& chunk : chunks_) all += std::ssize(chunk.pairs);
+    return all;
+  }
+  int64_t bytes() const {
+    size_t all = 0;
+    for (const Chunk& chunk : chunks_)
+      all += chunk.starts.capacity() * sizeof(Start) + chunk.counts.capacity() * sizeof(uint16_t) +
+             chunk.pairs.capacity() * sizeof(HostPair);
+    return static_cast<int64_t>(all);
+  }
+
+ private:
+  static constexpr int64_t chunk_rows = 2048, longest_row = std::numeric_limits<uint16_t>::max();
+  static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
+  // Pairs, of four bytes, that are kept for each entry of the factors: the more, the more columns of needed rows
+  // execute would look through for one.
+  static constexpr int64_t least_pairs = 5, most_pairs = 24, columns_spared = 2, sample = 1024;
+
+  struct Start {
+    uint32_t counts, pairs;
+  };
+  struct Chunk {
+    std::vector<Start> starts;
+    std::vector<uint16_t> counts;
+    std::vector<HostPair> pairs;
+  };
+
+  /// Finds pairs of rows, one after the other.
+  class Finder {
+   public:
+    explicit Finder(const HostPairs& pairs)
+        : form_(pairs.form_), rows_(pairs.rows_), place_(static_cast<size_t>(rows_.rows)) {}
+
+    std::vector<uint16_t> counts;
+    std::vector<HostPair> found;  // the first `size` of them
+    size_t size = 0;
+    int64_t passed = 0;  // columns of needed rows
+
+    void clear() {
+      counts.clear();
+      size = 0;
+    }
+
+    bool takes(int64_t i) const {
+      if (length(i) > longest_row) return false;
+      return std::none_of(rows_.indices + rows_.offsets[i], rows_.indices + rows_.diagonal[i],
+                          [&](I k) { return length(k) > longest_row; });
+    }
+
+    /// False, with what was found in part, when there are more than `most`.
+    bool row(int64_t i, int64_t most) {
+      const O first = rows_.offsets[i];
+      const I* const columns = rows_.indices + first;
+      const int64_t entries = rows_.offsets[i + 1] - first, middle = rows_.diagonal[i] - first;
+      if (i + 1 < rows_.rows) fetch(i + 1);
+      if (middle == 0) return true;
+      for (int64_t t = 0; t < entries; ++t) place_[static_cast<size_t>(columns[t])] = static_cast<I>(t + 1);
+      filter_.set(columns, entries);
+      for (int64_t s = 0; s < middle && static_cast<int64_t>(size) <= most; ++s) {
+        const auto k = static_cast<int64_t>(columns[s]);
+        const O begin = first_shared(k), end = form_ == Form::lu ? rows_.offsets[k + 1] : rows_.diagonal[k];
+        const int64_t length = end - begin;
+        const auto room = static_cast<size_t>(std::min(entries, length) + spare);
+        if (found.size() < size + room) found.resize(2 * (size + room));
+        const size_t before = size;
+        passed += length;
+        if (length > longer * entries)
+          search(rows_.indices + begin, length, columns + (form_ == Form::lu ? s + 1 : 0),
+                 form_ == Form::lu ? entries - s - 1 : s);
+        else
+          meet(rows_.indices + begin, static_cast<int32_t>(length));
+        counts.push_back(static_cast<uint16_t>(size - before));
+      }
+      for (int64_t t = 0; t < entries; ++t) place_[static_cast<size_t>(columns[t])] = 0;
+      return static_cast<int64_t>(size) <= most;
+    }
+
+   private:
+    static constexpr int64_t longer = 16;  // times as long: searched instead of passed over
+    static constexpr int64_t spare = 16;   // pairs that may be written behind the last one
+
+    void add(const I* column, int64_t q) {
+      found[size++] = {static_cast<uint16_t>(place_[static_cast<size_t>(*column)] - 1),
+                       static_cast<uint16_t>(static_cast<uint32_t>(q) + skipped())};
+    }
+    /// Of `count` columns of a needed row those that are also among `row_count` of the row.
+    void search(const I* columns, int64_t count, const I* row, int64_t row_count) {
+      int64_t q = 0;
+      for (int64_t t = 0; t < row_count && q < count; ++t) {
+        q = std::lower_bound(columns + q, columns + count, row[t]) - columns;
+        if (q < count && columns[q] == row[t]) add(columns + q, q);
+      }
+    }
+    void meet(const I* columns, int32_t count) {
+#if defined(__AVX512F__)
+      if constexpr (sizeof(I) == 4) {
+        for (int32_t q = 0; q < count; q += 16) {
+          const auto here = static_cast<__mmask16>((1u << std::min(16, count - q)) - 1u);
+          const __m512i these = _mm512_maskz_loadu_epi32(here, columns + q);
+          const auto likely = static_cast<__mmask16>(filter_.may_have(these) & here);
+          if (likely == 0) continue;
+          const __m512i places = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), likely, these, place_.data(), 4);
+          const __mmask16 met = _mm512_test_epi32_mask(places, places);
+          const __m512i numbers =
+              _mm512_add_epi32(_mm512_set1_epi32(q + static_cast<int32_t>(skipped())),
+                               _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+          const __m512i pairs = _mm512_or_si512(_mm512_sub_epi32(places, _mm512_set1_epi32(1)),
+                                                _mm512_maskz_slli_epi32(0xffff, numbers, 16));
+          _mm512_storeu_si512(found.data() + size, _mm512_maskz_compress_epi32(met, pairs));
+          size += static_cast<size_t>(__builtin_popcount(met));
+        }
+        return;
+      }
+#endif
+      for (int32_t q = 0; q < count; ++q) {
+        const I known = place_[static_cast<size_t>(columns[q])];
+        found[size] = {static_cast<uint16_t>(known - 1), static_cast<uint16_t>(static_cast<uint32_t>(q) + skipped())};
+        size += known != 0;
+      }
+    }
+
+    uint32_t skipped() const { return form_ == Form::lu; }  // the diagonal entry
+    int64_t length(int64_t i) const { return rows_.offsets[i + 1] - rows_.offsets[i]; }
+    /// LU: a row loses what it shares with row k behind its diagonal; Cholesky: to what it shares with row k before it.
+    O first_shared(int64_t k) const { return form_ == Form::lu ? rows_.diagonal[k] + 1 : rows_.offsets[k]; }
+    void fetch(int64_t i) const {
+      for (O p = rows_.offsets[i]; p < rows_.diagonal[i]; ++p) {
+        const auto k = static_cast<int64_t>(rows_.indices[p]);
+        const I* const first = rows_.indices + first_shared(k);
+        __builtin_prefetch(first);
+        __builtin_prefetch(first + 16);
+      }
+    }
+
+    Form form_;
+    LowerRows<I, O> rows_;
+    ColumnFilter filter_;
+    std::vector<I> place_;  // of each column in the row at hand, and 1; 0: not there
+  };
+
+  /// How many pairs may be kept, by a sample of rows; 0: too many for what they spare.
+  int64_t worth_keeping() const {
+    Finder finder(*this);
+    int64_t entries = 0;
+    const int64_t step = 1 | (rows_.rows / sample);  // odd: rows at multiples of powers of two may be special
+    for (int64_t i = step / 2; i < rows_.rows; i += step) {
+      if (!finder.takes(i)) continue;
+      finder.row(i, std::numeric_limits<int64_t>::max());
+      entries += rows_.offsets[i + 1] - rows_.offsets[i];
+    }
+    const auto pairs = std::max<int64_t>(1, static_cast<int64_t>(finder.size));
+    const int64_t most = std::clamp(columns_spared * finder.passed / pairs, least_pairs, most_pairs);
+    if (pairs > most * entries) return 0;
+    return 3 * most * rows_.offsets[rows_.rows] / 2;  // the sample may mislead
+  }
+
+  /// False when there are more than `most`.
+  bool find(int64_t c, Finder& finder, int64_t most) {
+    Chunk& chunk = chunks_[static_cast<size_t>(c)];
+    const int64_t first = c * chunk_rows, end = std::min(rows_.rows, first + chunk_rows);
+    chunk.starts.reserve(static_cast<size_t>(end - first));
+    finder.clear();
+    most = std::min<int64_t>(most, std::numeric_limits<int32_t>::max());
+    for (int64_t i = first; i < end; ++i) {
+      chunk.starts.push_back({static_cast<uint32_t>(finder.counts.size()), static_cast<uint32_t>(finder.size)});
+      if (!finder.takes(i)) {
+        chunk.starts.back().pairs = none;
+        complete_ = false;
+      } else if (!finder.row(i, most)) {
+        return false;
+      }
+    }
+    chunk.counts.assign(finder.counts.begin(), finder.counts.end());
+    chunk.pairs.assign(finder.found.begin(), finder.found.begin() + static_cast<std::ptrdiff_t>(finder.size));
+    return true;
+  }
+
+  Form form_ = Form::lu;
+  LowerRows<I, O> rows_{};
+  std::vector<Chunk> chunks_;
+  std::atomic<bool> complete_{true};
+};
+
+}  // namespace kkc::ilu
