@@ -13,7 +13,8 @@ namespace kkc::ilu {
 /// For at most `threads` threads.
 template <class I, class O>
 HostSchedule host_schedule(Queue& queue, const LowerRows<I, O>& lower, int64_t threads, RowCost cost) {
-  constexpr double good = 0.9, least_gain = 1.2;
+  constexpr double good = 0.9;
+  const double least_gain = threads > 2 ? 1.5 : 1.2;  // what many threads write is in no near cache
   if (threads < 2 || lower.rows < 2 || lower.rows > std::numeric_limits<int32_t>::max())
     return HostSchedule(lower.rows);
   std::optional<HostBlocks<I, O>> blocks;
