@@ -7,15 +7,17 @@
 
 #include "core/dispatch.hpp"
 #include "device/gpu_scan.hpp"
+#include "ilu_gpu_sync_free_blocks.hpp"
 #include "ilu_gpu_sync_free_kernels.hpp"
 #include "ops/levels/levels.hpp"
 
 namespace kkc::ilu {
 namespace gpu_parts {
 
-inline constexpr size_t most_shared = 96 << 10;         // of a block
-inline constexpr int most_warps = 8, few_warps = 2;     // of a block; it ends with its last row
-inline constexpr int32_t room_beside_long_rows = 1024;  // entries of a row in shared memory where others do not fit
+inline constexpr size_t most_shared = 96 << 10;      // of a block
+inline constexpr int most_warps = 8, few_warps = 2;  // of a block; it ends with its last row
+// Entries of a row in shared memory where others do not fit; where blocks take some rows.
+inline constexpr int32_t room_beside_long_rows = 1024, room_beside_blocks = 384;
 
 /// Of shared memory, for a row of the factors.
 constexpr size_t row_bytes(int64_t entries, size_t entry_bytes) {
@@ -25,6 +27,7 @@ constexpr size_t row_bytes(int64_t entries, size_t entry_bytes) {
 template <class E, Form form, class I, class O>
 class SyncFreeKernel final : public Kernel {
   using Functor = FactorSyncFree<E, form, I, O>;
+  using Blocks = FactorByBlocks<E, I, O>;
 
  public:
   SyncFreeKernel(const Desc& desc, Queue& queue)
@@ -41,15 +44,21 @@ class SyncFreeKernel final : public Kernel {
     levels_ = levels::find(queue, {pattern, Uplo::lower, false, desc.memory});
     constexpr size_t entry_bytes = sizeof(E) + sizeof(I);
     room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
-    if (row_bytes(desc.longest_row, entry_bytes) > most_shared) {
-      room_ = room_beside_long_rows;
+    if (form == Form::lu && desc.longest_row > room_beside_long_rows) find_tasks(desc, queue);
+    if (task_count_ > 0 || row_bytes(desc.longest_row, entry_bytes) > most_shared) {
+      room_ = task_count_ > 0 ? room_beside_blocks : room_beside_long_rows;
       find_long_rows(desc, queue);
     }
     const size_t bytes = row_bytes(room_, entry_bytes);
     warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(bytes, 1), 1, few_warps));
-    shared_bytes_ = bytes * static_cast<size_t>(warps_);
+    if (task_count_ > 0) warps_ = warps_of_tasks;
+    shared_bytes_ =
+        bytes * static_cast<size_t>(warps_) + (task_count_ > 0 ? Blocks::filter_words * sizeof(uint32_t) : 0);
     gpu::prepare<Begin>(queue);
-    gpu::prepare<Functor>(queue, shared_bytes_);
+    if (task_count_ > 0)
+      gpu::prepare<Blocks>(queue, shared_bytes_);
+    else
+      gpu::prepare<Functor>(queue, shared_bytes_);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -58,31 +67,21 @@ class SyncFreeKernel final : public Kernel {
     const int64_t words = args.factors.nnz * static_cast<int64_t>(sizeof(E) / sizeof(uint32_t));
     gpu::launch(queue, std::min(gpu::blocks_for(words, Begin::threads * 4), 4096u), Begin::threads, 0,
                 Begin{reinterpret_cast<uint32_t*>(values), words, ticket});
-    Functor functor{};
-    functor.offsets = static_cast<const O*>(args.factors.offsets);
-    functor.diagonal = factors_.diagonal->template as<O>();
-    functor.indices = static_cast<const I*>(args.factors.indices);
-    functor.order = levels_->order->template as<I>();
-    functor.source = ilu_pattern::ValueSource<O>(factors_);
-    functor.A = static_cast<const E*>(args.A.values);
-    functor.values = values;
-    functor.rule = rule_;
-    functor.found = found_.counter();
-    functor.ticket = ticket;
-    functor.rows = args.factors.rows;
-    functor.room = room_;
-    functor.together = form == Form::lu && levels_->count * wide_level <= args.factors.rows &&
-                       args.factors.nnz <= short_row * args.factors.rows;
-    functor.long_rows = {long_rows_.as<I>(), long_begins_.as<O>(), static_cast<int>(long_count_)};
-    functor.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
-    gpu::launch(queue, gpu::blocks_for(args.factors.rows, warps_), static_cast<unsigned>(warps_ * 32), shared_bytes_,
-                functor);
+    if (task_count_ == 0) {
+      const Functor functor = functor_of<Functor>(args);
+      gpu::launch(queue, gpu::blocks_for(args.factors.rows, warps_), static_cast<unsigned>(warps_ * 32), shared_bytes_,
+                  functor);
+    } else if constexpr (form == Form::lu) {
+      Blocks functor = functor_of<Blocks>(args);
+      functor.tasks = tasks_.as<int64_t>();
+      gpu::launch(queue, static_cast<unsigned>(task_count_), Blocks::threads, shared_bytes_, functor);
+    }
   }
 
   size_t workspace_bytes() const override { return ticket_bytes + static_cast<size_t>(long_entries_) * sizeof(E); }
   int64_t plan_bytes() const override {
     return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes() +
-                                long_rows_.bytes() + long_begins_.bytes());
+                                long_rows_.bytes() + long_begins_.bytes() + tasks_.bytes());
   }
   std::shared_ptr<const Levels> levels() const override { return levels_; }
   void describe(Info& info) const override {
@@ -90,6 +89,7 @@ class SyncFreeKernel final : public Kernel {
     info.add("warps_a_block", int64_t{warps_});
     info.add("longest_row", longest_row_);
     info.add("long_rows", long_count_);
+    info.add("rows_by_blocks", heavy_count_);
   }
 
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
@@ -101,10 +101,65 @@ class SyncFreeKernel final : public Kernel {
   // Rows a level and entries a row in the mean: most of what a row needs is there when its turn comes, and one pass of
   // the warp's lanes takes all of its products.
   static constexpr int64_t wide_level = 256, short_row = 10;
+  // A row that looks through more entries of needed rows is for a block: a warp would take a millisecond.
+  static constexpr int64_t heavy_row = 32768;
+  static constexpr int warps_of_tasks = Blocks::threads / 32;
+
+  template <class X>
+  X functor_of(const Args& args) const {
+    X functor{};
+    functor.offsets = static_cast<const O*>(args.factors.offsets);
+    functor.diagonal = factors_.diagonal->template as<O>();
+    functor.indices = static_cast<const I*>(args.factors.indices);
+    functor.order = levels_->order->template as<I>();
+    functor.source = ilu_pattern::ValueSource<O>(factors_);
+    functor.A = static_cast<const E*>(args.A.values);
+    functor.values = static_cast<E*>(const_cast<void*>(args.factors.values));
+    functor.rule = rule_;
+    functor.found = found_.counter();
+    functor.ticket = static_cast<unsigned*>(args.workspace);
+    functor.rows = args.factors.rows;
+    functor.room = room_;
+    functor.together = form == Form::lu && levels_->count * wide_level <= args.factors.rows &&
+                       args.factors.nnz <= short_row * args.factors.rows;
+    functor.long_rows = {long_rows_.as<I>(), long_begins_.as<O>(), static_cast<int>(long_count_)};
+    functor.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
+    return functor;
+  }
 
   template <class X>
   static Buffer device_array(const Desc& desc, size_t count) {
     return Buffer(Memory::in_order(desc.memory), Space::device, (count * sizeof(X) + 7) / 8 * 8);
+  }
+
+  /// Rows that look through very much, each for a block, and the others between them, where there are such. Blocks.
+  void find_tasks(const Desc& desc, Queue& queue) {
+    const int64_t n = desc.A.rows;
+    const Buffer flags = device_array<uint8_t>(desc, static_cast<size_t>(n)),
+                 most = device_array<unsigned long long>(desc, 1);
+    gpu::clear_words(queue, most.data(), most.bytes());
+    gpu::launch(queue, gpu::blocks_for(n, FindHeavyRows<I, O>::threads / 32), FindHeavyRows<I, O>::threads, 0,
+                FindHeavyRows<I, O>{desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),
+                                    desc.factors.indices->template as<I>(), levels_->order->template as<I>(), n,
+                                    heavy_row, flags.as<uint8_t>(), most.as<unsigned long long>()});
+    if (gpu::read_back<unsigned long long>(queue, most.data()) == 0) return;
+    std::vector<uint8_t> heavy(static_cast<size_t>(n));
+    queue.copy(heavy.data(), flags.data(), heavy.size());
+    queue.synchronize();
+    std::vector<int64_t> tasks;
+    for (int64_t position = 0, begun = 0; position < n; ++position) {
+      const bool alone = heavy[static_cast<size_t>(position)] != 0;
+      const bool after = position > 0 && heavy[static_cast<size_t>(position) - 1] != 0;
+      heavy_count_ += alone;
+      if (position != 0 && !alone && !after && position - begun < warps_of_tasks) continue;
+      tasks.push_back(2 * position + alone);
+      begun = position;
+    }
+    task_count_ = static_cast<int64_t>(tasks.size());
+    tasks.push_back(2 * n);
+    tasks_ = device_array<int64_t>(desc, tasks.size());
+    queue.copy(tasks_.data(), tasks.data(), tasks.size() * sizeof(int64_t));
+    queue.synchronize();  // arrays of this function are in use until here
   }
 
   /// Blocks.
@@ -140,7 +195,8 @@ class SyncFreeKernel final : public Kernel {
   FoundRows found_;
   std::shared_ptr<const Levels> levels_;
   int64_t longest_row_, long_count_ = 0, long_entries_ = 0;
-  Buffer long_rows_, long_begins_;
+  int64_t heavy_count_ = 0, task_count_ = 0;  // rows and blocks, where some rows are for blocks
+  Buffer long_rows_, long_begins_, tasks_;
   int32_t room_ = 0;
   int warps_ = 1;
   size_t shared_bytes_ = 0;

@@ -123,8 +123,19 @@ struct FactorSyncFree {
     __syncthreads();
     const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int64_t position = int64_t{turn} * warps + warp;
-    if (position >= rows) return;
-    const I i = order[position];
+    if (position < rows) by_warp(order[position], reinterpret_cast<E*>(shared));
+  }
+
+ protected:
+  struct Row {
+    I i;
+    O first;
+    int count, middle;  // middle: its diagonal
+  };
+
+  /// Row i; `shared`: room for a row of each warp.
+  __device__ void by_warp(I i, E* shared) const {
+    const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
     const Row r{i, offsets[i], static_cast<int>(offsets[i + 1] - offsets[i]),
                 static_cast<int>(diagonal[i] - offsets[i])};
     if (r.count > room) {
@@ -137,9 +148,8 @@ struct FactorSyncFree {
       finish(r, row);
       return;
     }
-    E* const row = reinterpret_cast<E*>(shared) + int64_t{warp} * room;
-    I* const columns =
-        reinterpret_cast<I*>(reinterpret_cast<E*>(shared) + int64_t{warps} * room) + int64_t{warp} * room;
+    E* const row = shared + int64_t{warp} * room;
+    I* const columns = reinterpret_cast<I*>(shared + int64_t{warps} * room) + int64_t{warp} * room;
     const int lane = static_cast<int>(threadIdx.x) & 31;
     for (int e = lane; e < r.count; e += 32) columns[e] = gpu::load_constant(indices + r.first + e);
     read(r, row);
@@ -149,13 +159,6 @@ struct FactorSyncFree {
       eliminate(r, row, columns);
     finish(r, row);
   }
-
- private:
-  struct Row {
-    I i;
-    O first;
-    int count, middle;  // middle: its diagonal
-  };
 
   __device__ void read(const Row& r, E* row) const {
     for (int e = static_cast<int>(threadIdx.x) & 31; e < r.count; e += 32) {
