@@ -18,6 +18,7 @@ inline constexpr size_t most_shared = 96 << 10;      // of a block
 inline constexpr int most_warps = 8, few_warps = 2;  // of a block; it ends with its last row
 // Entries of a row in shared memory where others do not fit; where blocks take some rows.
 inline constexpr int32_t room_beside_long_rows = 1024, room_beside_blocks = 384;
+inline constexpr int64_t rows_of_a_long_one = 16;
 
 /// Of shared memory, for a row of the factors.
 constexpr size_t row_bytes(int64_t entries, size_t entry_bytes) {
@@ -45,9 +46,15 @@ class SyncFreeKernel final : public Kernel {
     constexpr size_t entry_bytes = sizeof(E) + sizeof(I);
     room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
     if (form == Form::lu && desc.longest_row > room_beside_long_rows) find_tasks(desc, queue);
-    if (task_count_ > 0 || row_bytes(desc.longest_row, entry_bytes) > most_shared) {
-      room_ = task_count_ > 0 ? room_beside_blocks : room_beside_long_rows;
-      find_long_rows(desc, queue);
+    if (task_count_ > 0) {
+      find_long_rows(desc, queue, room_beside_blocks);
+    } else if (desc.longest_row > room_beside_few) {
+      find_long_rows(desc, queue, room_beside_few);
+      if (long_count_ * rows_of_a_long_one > desc.A.rows) {
+        long_count_ = long_entries_ = 0;
+        room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
+        if (row_bytes(desc.longest_row, entry_bytes) > most_shared) find_long_rows(desc, queue, room_beside_long_rows);
+      }
     }
     const size_t bytes = row_bytes(room_, entry_bytes);
     warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(bytes, 1), 1, few_warps));
@@ -101,6 +108,9 @@ class SyncFreeKernel final : public Kernel {
   // Rows a level and entries a row in the mean: most of what a row needs is there when its turn comes, and one pass of
   // the warp's lanes takes all of its products.
   static constexpr int64_t wide_level = 256, short_row = 10;
+  // Entries of a row in shared memory where few rows are longer: the less room a row takes, the more rows there are at
+  // once.
+  static constexpr int32_t room_beside_few = form == Form::lu ? 512 : 256;
   // A row that looks through more entries of needed rows is for a block: a warp would take a millisecond.
   static constexpr int64_t heavy_row = 32768;
   static constexpr int warps_of_tasks = Blocks::threads / 32;
@@ -162,8 +172,9 @@ class SyncFreeKernel final : public Kernel {
     queue.synchronize();  // arrays of this function are in use until here
   }
 
-  /// Blocks.
-  void find_long_rows(const Desc& desc, Queue& queue) {
+  /// Those that have more entries than there is `room` for. Blocks.
+  void find_long_rows(const Desc& desc, Queue& queue, int32_t room) {
+    room_ = room;
     const auto most = static_cast<size_t>(desc.factors.nnz / room_) + 1;
     using Long = LongRow<I, O>;
     const Buffer list = device_array<Long>(desc, most), count = device_array<uint32_t>(desc, 1);

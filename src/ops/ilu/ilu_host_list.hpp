@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "ilu_host_schedule.hpp"
@@ -64,7 +63,7 @@ class HostList {
 
   double needed_in_the_mean() const {
     int64_t all = 0;
-    const int64_t step = std::max<int64_t>(1, lower_.rows / 4096);
+    const int64_t step = 1 | (lower_.rows / 4096);  // odd: rows at multiples of powers of two may be special
     for (int64_t i = 0; i < lower_.rows; i += step) all += lower_.diagonal[i] - lower_.offsets[i];
     return static_cast<double>(all) * static_cast<double>(step) /
            static_cast<double>(std::max<int64_t>(1, lower_.rows));
