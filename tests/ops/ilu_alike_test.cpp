@@ -12,6 +12,11 @@ namespace {
 
 using Rows = std::vector<std::vector<int64_t>>;
 
+void put_in_order(std::vector<int64_t>& columns) {
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+}
+
 /// Columns of a box of points with `unknowns` each; `box`: a point's neighbours are 26, not 6.
 Rows grid(int64_t nx, int64_t ny, int64_t nz, bool box, int64_t unknowns = 1) {
   Rows rows;
@@ -349,8 +354,7 @@ TEST_CASE("ilu, ic: a few rows of very many entries among short ones", "[ilu][ic
                             : std::clamp<int64_t>(i + random_int(random, -300, 300), 0, n - 1));
     if (i % 500 == 3) row.push_back(4000);
     row.push_back(i);
-    std::sort(row.begin(), row.end());
-    row.erase(std::unique(row.begin(), row.end()), row.end());
+    put_in_order(row);
   }
   on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
     Random again(seed());
@@ -383,8 +387,7 @@ TEST_CASE("ilu, ic: hosts factor rows longer than two bytes count among short on
       row.push_back(std::clamp<int64_t>(i + random_int(random, -9, 9), 41, n - 2));
     if (i % 1000 == 999) row.push_back(40);
     for (int64_t j = 0; (i == 40 || i == n - 1) && j < n; ++j) row.push_back(j);
-    std::sort(row.begin(), row.end());
-    row.erase(std::unique(row.begin(), row.end()), row.end());
+    put_in_order(row);
   }
   for (const Visit& visit : visits()) {
     if (is_gpu(visit.device) || visit.options.empty()) continue;  // three threads
@@ -418,8 +421,7 @@ TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs say
   for (int64_t i = 0; i < 20000; ++i) {
     auto& row = rows[static_cast<size_t>(i)];
     row = {i, random_int(random, 0, 19999), random_int(random, 0, 19999)};
-    std::sort(row.begin(), row.end());
-    row.erase(std::unique(row.begin(), row.end()), row.end());
+    put_in_order(row);
   }
   on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
     if (implementation != "gpu_programs") return;

@@ -118,3 +118,16 @@ TEST_CASE("rows that share most columns keep no pairs") {
   const Csr<int32_t, int32_t> csr(rows);
   CHECK((HostPairs<int32_t, int32_t>(queue, Form::lu, csr.lower()).empty()));
 }
+
+TEST_CASE("a sample of rows that misleads ends in no pairs, not in some") {
+  // The rows between those that are looked at have all columns.
+  PartsQueue queue(2);
+  Rows rows(2048);
+  for (int64_t i = 0; i < 2048; ++i)
+    if (i % 3 == 1)
+      rows[static_cast<size_t>(i)].insert(i);
+    else
+      for (int64_t j = 0; j < 2048; ++j) rows[static_cast<size_t>(i)].insert(j);
+  const Csr<int32_t, int32_t> csr(rows);
+  CHECK((HostPairs<int32_t, int32_t>(queue, Form::lu, csr.lower()).empty()));
+}

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/host_parallel.hpp"
-#include "ilu_host_list.hpp"
+#include "ilu_host_schedule.hpp"
 
 namespace kkc::ilu {
 

@@ -13,11 +13,6 @@
 
 namespace kkc::ilu {
 
-/// Nanoseconds, about: of a row, and of each row that it needs.
-struct RowCost {
-  double row = 6, needed = 2;
-};
-
 template <class I, class O>
 class HostList {
  public:

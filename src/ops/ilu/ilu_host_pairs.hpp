@@ -41,8 +41,7 @@ class HostPairs {
     host_parts_checked<Host>(queue, std::clamp<int64_t>(rows.rows / 512, 1, queue.concurrency()), [&](int64_t) {
       Finder finder(*this);
       for (int64_t c; (c = next.fetch_add(1)) < std::ssize(chunks_);) {
-        if (!find(c, finder, most - all)) all += most;
-        all += std::ssize(chunks_[static_cast<size_t>(c)].pairs);
+        all += find(c, finder, most - all) ? std::ssize(chunks_[static_cast<size_t>(c)].pairs) : most + 1;
         if (all > most) return;
       }
     });
@@ -77,7 +76,8 @@ class HostPairs {
   static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
   // Pairs, of four bytes, that are kept for each entry of the factors: the more, the more columns of needed rows
   // execute would look through for one.
-  static constexpr int64_t least_pairs = 5, most_pairs = 24, columns_spared = 2, sample = 1024;
+  static constexpr int64_t least_pairs = 5, most_pairs = 24, columns_spared = 2, sample = 1024,
+                           most_of_a_sample = 1 << 22;
 
   struct Start {
     uint32_t counts, pairs;
@@ -204,14 +204,16 @@ class HostPairs {
   /// How many pairs may be kept, by a sample of rows; 0: too many for what they spare.
   int64_t worth_keeping() const {
     Finder finder(*this);
-    int64_t entries = 0;
+    int64_t entries = 0, pairs = 1;
     const int64_t step = 1 | (rows_.rows / sample);  // odd: rows at multiples of powers of two may be special
     for (int64_t i = step / 2; i < rows_.rows; i += step) {
       if (!finder.takes(i)) continue;
-      finder.row(i, std::numeric_limits<int64_t>::max());
+      finder.clear();
+      if (!finder.row(i, most_of_a_sample)) return 0;
       entries += rows_.offsets[i + 1] - rows_.offsets[i];
+      pairs += static_cast<int64_t>(finder.size);
+      if (pairs > most_of_a_sample + most_pairs * entries) return 0;  // far too many already
     }
-    const auto pairs = std::max<int64_t>(1, static_cast<int64_t>(finder.size));
     const int64_t most = std::clamp(columns_spared * finder.passed / pairs, least_pairs, most_pairs);
     if (pairs > most * entries) return 0;
     return 3 * most * rows_.offsets[rows_.rows] / 2;  // the sample may mislead

@@ -27,6 +27,11 @@ struct LowerRows {
   int64_t rows;
 };
 
+/// Nanoseconds, about: of a row, and of each row that it needs.
+struct RowCost {
+  double row = 6, needed = 2;
+};
+
 class HostSchedule {
  public:
   struct Granule {
