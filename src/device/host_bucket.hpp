@@ -40,33 +40,41 @@ void host_bucket(Queue& queue, const Key* keys, int64_t base, int64_t buckets, i
     for (const Key* key = from; key < to; ++key) ++next[static_cast<int64_t>(*key) - static_cast<int64_t>(low)];
   });
 
-  // Bounds: each range of buckets from 0, then moved behind the buckets before.
+  // Bounds, of each range of buckets from 0. Counters become entries of the same key in earlier parts.
   offsets[0] = 0;
+  O* const ends = offsets + 1;
   std::vector<O> totals(static_cast<size_t>(parts) + 1, 0);
+  const auto each_counter = [&](int64_t begin, int64_t end, auto&& f) {  // of buckets begin..end-1: loops for vectors
+    for (Counters& of : counters)
+      if (const int64_t low = std::max(begin, of.begin), high = std::min(end, of.end()); low < high)
+        f(of.next.data() + (low - of.begin), low, high - low);
+  };
   host_parts<Dev>(queue, parts, [&](int64_t part) {
-    O sum = 0;
-    for (int64_t b = part_begin(buckets, parts, part), end = part_begin(buckets, parts, part + 1); b < end; ++b) {
-      for (Counters& of : counters)
-        if (b >= of.begin && b < of.end()) {
-          O& slot = of.next[static_cast<size_t>(b - of.begin)];
-          const O n = slot;
-          slot = sum;
-          sum += n;
-        }
-      offsets[b + 1] = sum;
-    }
-    totals[static_cast<size_t>(part) + 1] = sum;
+    const int64_t begin = part_begin(buckets, parts, part), end = part_begin(buckets, parts, part + 1);
+    std::fill(ends + begin, ends + end, O{0});
+    each_counter(begin, end, [ends](O* __restrict next, int64_t low, int64_t count) {
+      O* __restrict const sums = ends + low;
+      for (int64_t b = 0; b < count; ++b) {
+        const O n = next[b];
+        next[b] = sums[b];
+        sums[b] += n;
+      }
+    });
+    totals[static_cast<size_t>(part) + 1] = std::accumulate(ends + begin, ends + end, O{0});
   });
   std::partial_sum(totals.begin(), totals.end(), totals.begin());
-  if (parts > 1)
-    host_parts<Dev>(queue, parts, [&](int64_t part) {
-      const O shift = totals[static_cast<size_t>(part)];
-      const int64_t begin = part_begin(buckets, parts, part), end = part_begin(buckets, parts, part + 1);
-      for (int64_t b = begin; b < end; ++b) offsets[b + 1] += shift;
-      for (Counters& of : counters)
-        for (int64_t b = std::max(begin, of.begin); b < std::min(end, of.end()); ++b)
-          of.next[static_cast<size_t>(b - of.begin)] += shift;
+  host_parts<Dev>(queue, parts, [&](int64_t part) {
+    const int64_t begin = part_begin(buckets, parts, part), end = part_begin(buckets, parts, part + 1);
+    O sum = totals[static_cast<size_t>(part)];
+    for (int64_t b = begin; b < end; ++b) ends[b] = sum += ends[b];
+    each_counter(begin, end, [&](O* __restrict next, int64_t low, int64_t count) {
+      // The bucket before the first one is another part's.
+      const int64_t skipped = low == begin ? 1 : 0;
+      if (skipped != 0) *next += totals[static_cast<size_t>(part)];
+      const O* __restrict const starts = offsets + low;
+      for (int64_t b = skipped; b < count; ++b) next[b] += starts[b];
     });
+  });
 
   host_parts<Dev>(queue, parts, [&](int64_t part) {
     Counters& mine = counters[static_cast<size_t>(part)];

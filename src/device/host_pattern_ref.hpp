@@ -42,6 +42,10 @@ struct HostPatternRef {
     }
     return low;
   }
+  /// The row of entry p.
+  int64_t row_of(int64_t p) const {
+    return std::upper_bound(offsets, offsets + rows + 1, static_cast<O>(p + base)) - offsets - 1;
+  }
 };
 
 /// As many parts as threads, but none too small to be worth one.

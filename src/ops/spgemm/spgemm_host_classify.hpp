@@ -159,14 +159,35 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
       members.push_back({found[worker].members[id], worker, id});
     std::inplace_merge(members.begin(), members.begin() + merged, members.end(), before);
   }
-  Classes all;
-  for (const auto& [item, worker, number] : members) {
-    const uint64_t h = found[worker].hashes[number];
-    int32_t id = all.find(h, item, same);
-    if (id == no_class) id = all.add(h, item);
+  // The first member that each is like: threads look for those of their part of the hashes.
+  std::vector<size_t> first_like(members.size());
+  host_parts_checked<Host>(queue, workers, [&](int64_t part) {
+    Classes mine;
+    std::vector<size_t> first;  // of the classes
+    for (size_t m = 0; m < members.size(); ++m) {
+      const auto& [item, worker, number] = members[m];
+      const uint64_t h = found[worker].hashes[number];
+      if (static_cast<int64_t>((h >> 32) % static_cast<uint64_t>(workers)) != part) continue;
+      int32_t id = mine.find(h, item, same);
+      if (id == no_class) {
+        id = mine.add(h, item);
+        first.push_back(m);
+      }
+      first_like[m] = first[static_cast<size_t>(id)];
+    }
+  });
+  std::vector<int64_t> all;
+  std::vector<int32_t> ids(members.size());
+  for (size_t m = 0; m < members.size(); ++m) {
+    const auto& [item, worker, number] = members[m];
+    if (first_like[m] == m) {
+      ids[m] = static_cast<int32_t>(all.size());
+      all.push_back(item);
+    }
+    const int32_t id = ids[first_like[m]];
     renamed[worker][number] = id < most ? id : no_class;
   }
-  if (all.members.size() > bound) return none();
+  if (all.size() > bound) return none();
   host_parts<Host>(queue, workers, [&](int64_t part) {
     for (int64_t block = part; block < blocks; block += workers) {
       const int64_t worker = reader[static_cast<size_t>(block)];
@@ -176,8 +197,8 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
       }
     }
   });
-  if (all.members.size() > static_cast<size_t>(most)) all.members.resize(static_cast<size_t>(most));
-  return std::move(all.members);
+  if (all.size() > static_cast<size_t>(most)) all.resize(static_cast<size_t>(most));
+  return all;
 }
 
 }  // namespace kkc::spgemm

@@ -124,15 +124,26 @@ class HostSymbolic {
         std::max((plan_.products + rows) / std::clamp<int64_t>(rows / 16, 1, most) + 1, fewest_products);
     plan_.chunks.push_back(0);
     int64_t sum = 0, of_chunk = 0;
+    const auto add = [&](int64_t next, int64_t count, int64_t products, int64_t without_class) {  // rows before `next`
+      if (products > 2 * share) plan_.heavy.push_back(plan_.chunk_count());
+      sum += products + count;
+      of_chunk += without_class;
+      if (sum < share && next < rows) return;
+      plan_.chunks.push_back(next);
+      free_products_of_.push_back(of_chunk);
+      sum = of_chunk = 0;
+    };
     for (int64_t block = 0; block < blocks; ++block) {
+      const auto b = static_cast<size_t>(block);
       const int64_t next = std::min(rows, (block + 1) * each);
-      if (work[static_cast<size_t>(block)] > 2 * share) plan_.heavy.push_back(plan_.chunk_count());
-      sum += work[static_cast<size_t>(block)] + next - block * each;
-      of_chunk += unclassed[static_cast<size_t>(block)];
-      if (sum >= share || next == rows) {
-        plan_.chunks.push_back(next);
-        free_products_of_.push_back(of_chunk);
-        sum = of_chunk = 0;
+      if (work[b] <= 2 * share) {
+        add(next, next - block * each, work[b], unclassed[b]);
+        continue;
+      }
+      for (int64_t i = block * each; i < next; ++i) {  // long rows often have long neighbours
+        const bool classed = kinds_[i] != no_class;
+        const int64_t products = classed ? class_of(i).products : products_of_free(i);
+        add(i + 1, 1, products, classed ? 0 : products);
       }
     }
   }

@@ -37,9 +37,12 @@ void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
   I* const rows = map.indices->template as<I>();
   O* const positions = map.positions->template as<O>();
   O* const offsets = map.offsets->template as<O>();
+  const auto first = [&](int64_t part) { return part_begin(A.nnz, parts, part); };  // of a part: rows may be split
   const auto visit = [&](int64_t part, auto&& each) {
-    for (int64_t row = A.first_row(parts, part), last = A.first_row(parts, part + 1); row < last; ++row)
-      for (int64_t p = A.begin(row), end = A.end(row); p < end; ++p) each(p, static_cast<I>(row));
+    int64_t p = first(part);
+    const int64_t last = first(part + 1);
+    for (int64_t row = p < last ? A.row_of(p) : 0; p < last; ++row)
+      for (const int64_t end = std::min(A.end(row), last); p < end; ++p) each(p, static_cast<I>(row));
   };
   if (keys_scatter<O>(A.indices, A.nnz, A.cols)) {
     const Buffer room(desc.memory, Space::host, static_cast<size_t>(A.nnz) * sizeof(ScatteredItem<I, O>));
@@ -47,14 +50,10 @@ void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
                                positions, rows, visit);
     return;
   }
-  const auto first = [&](int64_t part) {
-    if (part == parts) return A.nnz;
-    return A.rows == 0 ? 0 : A.begin(A.first_row(parts, part));
-  };
   host_bucket<Dev>(queue, A.indices, A.base, A.cols, parts, offsets, first, [&](int64_t part, auto&& next) {
     if (single) {
       // Neighbours often go to one column.
-      for (int64_t row = A.first_row(parts, part), last = A.first_row(parts, part + 1); row < last;) {
+      for (int64_t row = first(part), last = first(part + 1); row < last;) {
         int64_t end = row + 1;
         while (end < last && A.indices[end] == A.indices[row]) ++end;
         for (O to = next(row, static_cast<O>(end - row)); row < end; ++row, ++to) {
