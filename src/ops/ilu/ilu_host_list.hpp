@@ -17,19 +17,24 @@ template <class I, class O>
 class HostList {
  public:
   HostList(const LowerRows<I, O>& lower, int64_t threads, RowCost cost)
-      : lower_(lower), cost_(cost), threads_(static_cast<size_t>(threads)), lanes_(threads_), made_(threads_) {
+      : lower_(lower),
+        cost_(cost),
+        threads_(static_cast<size_t>(threads)),
+        lanes_(threads_),
+        free_(threads_, 0),
+        made_(threads_) {
     const double mean = cost.row + cost.needed * needed_in_the_mean();
     most_rows_ = std::clamp(static_cast<int32_t>(longest_granule / mean), 1, 64);
     for (Lane& lane : lanes_) lane.known.assign(threads_, 0);
     granule_of_.resize(static_cast<size_t>(lower.rows));
-    last_.resize(threads_);
+    last_.assign(threads_, -1);
     for (int64_t i = 0; i < lower.rows; ++i) deal(i);
   }
 
   /// Time that the threads work over the time that they take.
   double efficiency() const {
     double last = 0;
-    for (const Lane& lane : lanes_) last = std::max(last, lane.free);
+    for (const double free : free_) last = std::max(last, free);
     return last > 0 ? work_ / (last * static_cast<double>(threads_)) : 1;
   }
   HostSchedule schedule() && {
@@ -50,7 +55,6 @@ class HostList {
     int32_t thread, granule;
   };
   struct Lane {
-    double free = 0;
     std::vector<double> ends;    // of its granules
     std::vector<int32_t> known;  // granules that each thread must have finished before the last of these
     bool closed = true;          // the last granule takes no more rows
@@ -65,37 +69,44 @@ class HostList {
   }
 
   void deal(int64_t i) {
+    constexpr int64_t ahead = 8;  // rows: where those lie that they need comes in no order
+    if (i + ahead < lower_.rows)
+      for (O p = lower_.offsets[i + ahead]; p < lower_.diagonal[i + ahead]; ++p)
+        __builtin_prefetch(granule_of_.data() + lower_.indices[p]);
     // The last granule of each thread that the row needs is also the latest.
-    std::fill(last_.begin(), last_.end(), -1);
+    needed_.clear();
     for (O p = lower_.offsets[i]; p < lower_.diagonal[i]; ++p) {
       const Place needed = granule_of_[static_cast<size_t>(lower_.indices[p])];
       int32_t& last = last_[static_cast<size_t>(needed.thread)];
+      if (last < 0) needed_.push_back(static_cast<size_t>(needed.thread));
       last = std::max(last, needed.granule);
     }
     const size_t owner = first_to_start();
     Lane& lane = lanes_[owner];
     HostSchedule::Lane& made = made_[owner];
     bool waits = false;
-    for (size_t u = 0; u < threads_; ++u) {
-      if (u == owner || last_[u] < 0) continue;
+    for (const size_t u : needed_) {
+      if (u == owner) continue;
       if (static_cast<size_t>(last_[u]) + 1 == lanes_[u].ends.size()) lanes_[u].closed = true;
       waits = waits || last_[u] >= lane.known[u];
     }
     if (waits || lane.closed || made.granules.back().first + made.granules.back().rows != i ||
         made.granules.back().rows == most_rows_) {
-      for (size_t u = 0; waits && u < threads_; ++u) {
-        if (u == owner || last_[u] < lane.known[u]) continue;
-        lane.known[u] = last_[u] + 1;
-        made.waits.push_back({static_cast<int32_t>(made.granules.size()), static_cast<int32_t>(u), lane.known[u]});
-      }
+      if (waits)
+        for (const size_t u : needed_) {
+          if (u == owner || last_[u] < lane.known[u]) continue;
+          lane.known[u] = last_[u] + 1;
+          made.waits.push_back({static_cast<int32_t>(made.granules.size()), static_cast<int32_t>(u), lane.known[u]});
+        }
       made.granules.push_back({static_cast<int32_t>(i), 0});
       lane.ends.push_back(0);
       lane.closed = false;
     }
+    for (const size_t u : needed_) last_[u] = -1;
     ++made.granules.back().rows;
     const double cost = cost_.row + cost_.needed * static_cast<double>(lower_.diagonal[i] - lower_.offsets[i]);
-    lane.free = start_ + cost;
-    lane.ends.back() = lane.free;
+    free_[owner] = start_ + cost;
+    lane.ends.back() = free_[owner];
     work_ += cost;
     granule_of_[static_cast<size_t>(i)] = {static_cast<int32_t>(owner), static_cast<int32_t>(lane.ends.size() - 1)};
   }
@@ -105,8 +116,7 @@ class HostList {
     // When what a thread must wait for is there: the latest of all threads', and without it for its own.
     double latest = 0, second = 0;
     size_t latest_of = threads_;
-    for (size_t u = 0; u < threads_; ++u) {
-      if (last_[u] < 0) continue;
+    for (const size_t u : needed_) {
       const double there = lanes_[u].ends[static_cast<size_t>(last_[u])] + hop_cost;
       if (there > latest) {
         second = latest;
@@ -119,8 +129,7 @@ class HostList {
     size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
     for (size_t t = 0; t < threads_; ++t) {
-      const double start = std::max(lanes_[t].free, t == latest_of ? second : latest),
-                   score = 2 * start - lanes_[t].free;
+      const double start = std::max(free_[t], t == latest_of ? second : latest), score = 2 * start - free_[t];
       if (score >= least) continue;
       least = score;
       best = t;
@@ -134,9 +143,11 @@ class HostList {
   size_t threads_;
   int32_t most_rows_ = 1;
   std::vector<Lane> lanes_;
+  std::vector<double> free_;  // when each thread has done what it has
   std::vector<HostSchedule::Lane> made_;
   std::vector<Place> granule_of_;  // of each row
-  std::vector<int32_t> last_;      // granule of each thread that the row at hand needs
+  std::vector<int32_t> last_;      // granule of each thread that the row at hand needs, or -1
+  std::vector<size_t> needed_;     // threads that have any
   double start_ = 0, work_ = 0;
 };
 
