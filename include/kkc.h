@@ -365,9 +365,9 @@ KKC_API kkc_status_t kkc_norm2(kkc_context_t *ctx, const kkc_view_t *x, kkc_view
 /* ---- 11. plans ------------------------------------------------------------------------------------------------ */
 
 /* Options that every plan takes: "implementation" = a name (kkc_implementation_name), "tuning" = auto|measure,
- * "deterministic" = 0|1, "values" = any|kept, "scalars" = host|device, "checked" = 0|1 (execute compares the
- * patterns of its matrices, C's too, with the planned ones and refuses another with KKC_STATUS_PATTERN_CHANGED: blocks
- * on GPUs), "max_workspace" = bytes. */
+ * "deterministic" = 0|1, "values" = any|kept (kept: by plans of spmv, sptrsv and krylov; KKC_STATUS_NOT_SUPPORTED
+ * from others), "scalars" = host|device, "checked" = 0|1 (execute compares the patterns of its matrices, C's too, with
+ * the planned ones and refuses another with KKC_STATUS_PATTERN_CHANGED: blocks on GPUs), "max_workspace" = bytes. */
 
 /* Whether `operation` ("spmv", ...) has kernels for these types on the device. Refused: unknown operation (with the
  * list). A device that is not there gives 0. */

@@ -52,7 +52,8 @@ kkc_status_t Plan::check(int64_t& where, int64_t& count) {
   return status;
 }
 
-PlanOptions::PlanOptions(const Options& options, const char* function, std::vector<std::string> own) {
+PlanOptions::PlanOptions(const Options& options, const char* function, std::vector<std::string> own,
+                         bool keeps_values) {
   own.insert(own.begin(),
              {"implementation", "tuning", "deterministic", "values", "scalars", "checked", "max_workspace"});
   options.allow_only(function, own);
@@ -60,6 +61,8 @@ PlanOptions::PlanOptions(const Options& options, const char* function, std::vect
   measure = options.choice("tuning", {"auto", "measure"}) == "measure";
   deterministic = options.flag("deterministic", false);
   values_kept = options.choice("values", {"any", "kept"}) == "kept";
+  require(keeps_values || !values_kept, KKC_STATUS_NOT_SUPPORTED,
+          "options: \"values\" is kept, expected any: ", function, " makes plans that keep none");
   device_scalars = options.choice("scalars", {"host", "device"}) == "device";
   checked = options.flag("checked", false);
   max_workspace = options.integer("max_workspace", -1, 0, INT64_MAX);

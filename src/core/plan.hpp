@@ -75,8 +75,8 @@ struct PlanOptions {
   bool checked;
   int64_t max_workspace;  // -1: no bound
 
-  /// `own`: the operation's further keys.
-  PlanOptions(const Options& options, const char* function, std::vector<std::string> own);
+  /// `own`: the operation's further keys. keeps_values: whether values = kept has a meaning; it is refused otherwise.
+  PlanOptions(const Options& options, const char* function, std::vector<std::string> own, bool keeps_values = false);
 };
 
 /// The implementations that take a case in order of priority, and why the others do not. Refuses when none does, or

@@ -3,6 +3,7 @@
 
 #include "support/devices.hpp"
 #include "support/handles.hpp"
+#include "support/host_csr.hpp"
 
 using namespace kkc_test;
 
@@ -65,5 +66,27 @@ TEST_CASE("options: calls refuse keys and values that they do not know", "[core]
       CHECK(create(R"({"threads": -1})") != KKC_STATUS_SUCCESS);
       CHECK(create(R"({"threads": "many"})") != KKC_STATUS_SUCCESS);
     }
+  }
+}
+
+TEST_CASE("options: values = kept is refused by plans that keep none", "[core][options]") {
+  for (const kkc_device_t device : devices()) {
+    if (!supported(device, "spadd", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    INFO(name(device));
+    const Context ctx(device);
+    Random random(3);
+    const DeviceCsr<double> A(ctx, random_csr<double>(random, Shape::few, 6, 6), KKC_INDEX_32_32, 0);
+    const Options kept(R"({"values": "kept"})");
+    Plan plan;
+    const auto refuses = [&plan](kkc_status_t status, const std::string& function) {
+      CHECK(plan == nullptr);
+      CHECK(status == KKC_STATUS_NOT_SUPPORTED);
+      CHECK(std::string(kkc_last_error()).find("\"values\" is kept, expected any: " + function) != std::string::npos);
+    };
+    refuses(kkc_spadd_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, A, KKC_INDEX_32_32, kept, plan.out()), "kkc_spadd_plan");
+    refuses(kkc_transpose_plan(ctx, KKC_OP_TRANSPOSE, A, KKC_INDEX_32_32, kept, plan.out()), "kkc_transpose_plan");
+    refuses(kkc_sort_rows_plan(ctx, A, kept, plan.out()), "kkc_sort_rows_plan");
+    refuses(kkc_spgemm_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, A, nullptr, KKC_INDEX_32_32, kept, plan.out()),
+            "kkc_spgemm_plan");
   }
 }

@@ -137,3 +137,35 @@ TEST_CASE("ilu, ic: a matrix without rows has factors without rows", "[ilu][ic]"
       }
     }
 }
+
+TEST_CASE("ilu, ic: hosts say how many rows failed", "[ilu][ic]") {
+  for (const kkc_device_t device : devices())
+    for (const Form form : {Form::lu, Form::cholesky}) {
+      if (is_gpu(device) || !supported(device, name(form), KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+      const Context ctx(device);
+      HostCsr<double> host;
+      host.rows = host.cols = 9;
+      for (int64_t i = 0; i < host.rows; ++i) {
+        host.indices.push_back(i);
+        host.offsets.push_back(i + 1);
+      }
+      const auto sentence = [&](std::vector<double> diagonal, kkc_status_t expected) {
+        host.values = std::move(diagonal);
+        const DeviceCsr<double> A(ctx, host, KKC_INDEX_32_32, 0);
+        Plan plan;
+        Matrix F;
+        ok(plan_factors(form, ctx, A, "{}", plan.out()));
+        ok(kkc_plan_create_output(plan, F.out()));
+        CHECK(execute_factors(form, plan, A, F) == expected);
+        return std::string(kkc_last_error());
+      };
+      const double nan = std::numeric_limits<double>::quiet_NaN();
+      INFO(name(device) << ' ' << name(form));
+      CHECK_THAT(sentence({1, 0, 1, 0, 1, 1, 0, 1, 1}, KKC_STATUS_ZERO_PIVOT),
+                 ContainsSubstring("the pivot of row 1 (counted from 0), the first of 3 that failed, is zero"));
+      CHECK_THAT(sentence({1, 1, nan, 0, 1, 1, 1, 1, 1}, KKC_STATUS_BREAKDOWN),
+                 ContainsSubstring("row 2 (counted from 0), the first of 2 that failed, holds a number"));
+      CHECK_THAT(sentence({1, 1, 1, 1, 1, 1, 1, 1, 0}, KKC_STATUS_ZERO_PIVOT),
+                 ContainsSubstring("the pivot of row 8 (counted from 0) is zero"));
+    }
+}

@@ -87,11 +87,9 @@ PivotRule pivot_rule(const Options& options) {
   return rule;
 }
 
-void require_factorable(const Matrix& A, const PlanOptions& options, const Queue& queue, const char* function) {
+void require_factorable(const Matrix& A, const Queue& queue) {
   const CsrRef& a = A.ref();
   require_on_device(A, queue, "A");
-  require(!options.values_kept, KKC_STATUS_NOT_SUPPORTED, "options: \"values\" is kept, expected any: ", function,
-          " keeps none");
   require(a.scalar != Scalar::none, KKC_STATUS_TYPE_MISMATCH,
           "A is a pattern without values, expected a matrix with values");
   require(a.rows == a.cols, KKC_STATUS_SIZE_MISMATCH, "A is ", a.rows, " x ", a.cols, ", expected a square matrix");
@@ -123,7 +121,7 @@ std::shared_ptr<Plan> make_plan(std::shared_ptr<Context> context, std::unique_pt
   state->pivots = pivot_rule(options);
   const bool add_missing = options.choice("missing_diagonal", {"refuse", "add"}) == "add";
   Queue& queue = context->queue();
-  require_factorable(A, parsed, queue, function);
+  require_factorable(A, queue);
   const RowStats rows = checked_row_stats(*context, a, "A");
 
   Desc desc{form, a, {}, rows.longest + 1, state->pivots, context->memory()};

@@ -62,11 +62,12 @@ struct Breakdown {
 /// For hosts, at the end of an execute.
 inline void refuse(const Breakdown& breakdown, Form form) {
   if (breakdown.count == 0) return;
+  const std::string others = breakdown.count == 1 ? "" : cat(", the first of ", breakdown.count, " that failed,");
   if (breakdown.first_is_zero)
-    fail(KKC_STATUS_ZERO_PIVOT, "A: the pivot of row ", breakdown.first, " (counted from 0) is ",
+    fail(KKC_STATUS_ZERO_PIVOT, "A: the pivot of row ", breakdown.first, " (counted from 0)", others, " is ",
          form == Form::lu ? "zero" : "zero or negative", ", expected another (options shift and pivot_boost help)");
-  fail(KKC_STATUS_BREAKDOWN, "A: the factors' row ", breakdown.first,
-       " (counted from 0) holds a number that is not finite, expected finite values in A and no overflow");
+  fail(KKC_STATUS_BREAKDOWN, "A: the factors' row ", breakdown.first, " (counted from 0)", others,
+       " holds a number that is not finite, expected finite values in A and no overflow");
 }
 
 /// A plan's numeric part. Host kernels block; GPU kernels enqueue on the queue's stream and never allocate.

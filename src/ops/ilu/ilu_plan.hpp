@@ -39,7 +39,7 @@ class State final : public FactorState {
 /// Options shift, pivot_boost and boost_value.
 PivotRule pivot_rule(const Options& options);
 /// Refuses what cannot be factored whatever its pattern; `function` is the plan's in sentences.
-void require_factorable(const Matrix& A, const PlanOptions& options, const Queue& queue, const char* function);
+void require_factorable(const Matrix& A, const Queue& queue);
 
 /// Makes a plan with `state`; `function` is its name in sentences.
 std::shared_ptr<Plan> make_plan(std::shared_ptr<Context> context, std::unique_ptr<FactorState> state, Form form,

@@ -43,7 +43,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, const Matrix& A, co
   desc.sweeps = static_cast<int32_t>(options.integer("sweeps", 3, 0, 100000));
   const bool add_missing = options.choice("missing_diagonal", {"refuse", "add"}) == "add";
   Queue& queue = context->queue();
-  ilu::require_factorable(A, parsed, queue, "kkc_ilut_plan");
+  ilu::require_factorable(A, queue);
   static_cast<void>(checked_row_stats(*context, a, "A"));
   desc.A = a;
   desc.A.values = nullptr;

@@ -108,7 +108,7 @@ class SweepsKernel final : public Kernel {
       return row_of;
     }
     int64_t most(int64_t entries) const {
-      const double bound = std::ceil(k_.fill_ * static_cast<double>(entries));
+      const double bound = std::floor(k_.fill_ * static_cast<double>(entries));
       return bound < 9e18 ? static_cast<int64_t>(bound) : INT64_MAX;
     }
 

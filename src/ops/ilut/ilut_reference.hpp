@@ -7,10 +7,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -117,6 +119,8 @@ class ReferenceKernel final : public Kernel {
 
   Factors execute(Queue& queue, const CsrRef& A) override {
     if (rows_ == 0) return {exported(Rows{{0}, {}, {}}), exported(Rows{{0}, {}, {}})};
+    workspaces_.clear();  // an execute may have failed
+    workspaces_.resize(at(queue.concurrency()));
     std::vector<E> values(at(start_.nnz));
     const ilu_pattern::ValueSource<O> source(start_);
     each_chunk(queue, [&](int64_t begin, int64_t end, Workspace&, Chunk&) {
@@ -138,20 +142,26 @@ class ReferenceKernel final : public Kernel {
       f = sweep(queue, f, values);
     }
     for (int32_t k = 0; k < sweeps_; ++k) f = sweep(queue, f, values);
+    workspaces_.clear();
     refuse(f);
     return {exported(f.L), exported(f.U)};
   }
 
  private:
-  static constexpr int64_t chunk_rows = 256;
+  static constexpr int64_t longest_chunk = 256, shortest_chunk = 16;
   static constexpr int64_t search_costs = 16;  // as much as that many entries in a row
+  static constexpr int32_t lacking = 16;  // sums of columns that a row lacks, so that they seldom wait for each other
 
   /// A thread's: what rows are put together in.
   struct Workspace {
-    explicit Workspace(int64_t n) : sums(at(n)), member(at(n), -1), columns(n) {}
-    bool is_own(int64_t i, int64_t j) const { return member[at(j)] == 2 * i; }
+    explicit Workspace(int64_t n) : places(at(n), 0), sums(at(n)), marks(at(n), -1), columns(n) {}
+    bool is_own(int64_t j) const { return marks[at(j)] == mark; }
+    std::vector<E> of_own;        // sums of a row's own columns, behind those of columns that it lacks
+    std::vector<int32_t> places;  // of own columns in `of_own`, 0 of others
+    // With candidates:
     std::vector<E> sums;
-    std::vector<int64_t> member;  // 2 i where row i has the column, 2 i + 1 where it is a candidate there
+    std::vector<int64_t> marks;  // `mark` where the row has the column, one more where it is a candidate
+    int64_t mark = 0;
     ilu_pattern::ColumnSet columns;
     std::vector<int64_t> own;
     std::vector<uint32_t> sizes_L, sizes_U;  // of the row's candidates
@@ -166,26 +176,29 @@ class ReferenceKernel final : public Kernel {
   const I* indices() const { return start_.indices->template as<I>(); }
   const O* diagonal() const { return start_.diagonal->template as<O>(); }
   int64_t most(int64_t entries) const {
-    const double bound = std::ceil(fill_ * static_cast<double>(entries));
+    const double bound = std::floor(fill_ * static_cast<double>(entries));
     return bound < 9e18 ? static_cast<int64_t>(bound) : INT64_MAX;
   }
 
+  int64_t chunk_rows() const { return std::clamp(rows_ / 64, shortest_chunk, longest_chunk); }
+
   /// Calls f(first row, last row + 1, workspace, chunk) for chunks of rows; returns the chunks.
   template <class F>
-  std::vector<Chunk> each_chunk(Queue& queue, F&& f) const {
-    const int64_t count = (rows_ + chunk_rows - 1) / chunk_rows;
+  std::vector<Chunk> each_chunk(Queue& queue, F&& f) {
+    const int64_t each = chunk_rows(), count = (rows_ + each - 1) / each;
     std::vector<Chunk> chunks(at(count));
-    const int64_t parts = std::clamp<int64_t>(count, 1, queue.concurrency());
-    host_parts_checked<Host>(queue, parts, [&](int64_t part) {
-      Workspace workspace(rows_);
-      for (int64_t c = part; c < count; c += parts)
-        f(c * chunk_rows, std::min(rows_, (c + 1) * chunk_rows), workspace, chunks[at(c)]);
+    std::atomic<int64_t> next{0};
+    host_parts_checked<Host>(queue, std::clamp<int64_t>(count, 1, queue.concurrency()), [&](int64_t part) {
+      auto& workspace = workspaces_[at(part)];
+      if (!workspace) workspace = std::make_unique<Workspace>(rows_);
+      for (int64_t c; (c = next.fetch_add(1)) < count;)
+        f(c * each, std::min(rows_, (c + 1) * each), *workspace, chunks[at(c)]);
     });
     return chunks;
   }
 
   /// A's triangles, the lower one over A's diagonal.
-  Pair<E, I> first(Queue& queue, const std::vector<E>& values) const {
+  Pair<E, I> first(Queue& queue, const std::vector<E>& values) {
     Pair<E, I> to = counted();
     const auto chunks = each_chunk(queue, [&](int64_t begin, int64_t end, Workspace&, Chunk& chunk) {
       for (int64_t i = begin; i < end; ++i) {
@@ -204,18 +217,25 @@ class ReferenceKernel final : public Kernel {
   }
 
   /// A sweep over the pattern of f.
-  Pair<E, I> sweep(Queue& queue, const Pair<E, I>& f, const std::vector<E>& values) const {
+  Pair<E, I> sweep(Queue& queue, const Pair<E, I>& f, const std::vector<E>& values) {
     Pair<E, I> to = counted();
     const auto chunks = each_chunk(queue, [&](int64_t begin, int64_t end, Workspace& w, Chunk& chunk) {
       for (int64_t i = begin; i < end; ++i) {
-        hold_factors(f, i, w);
+        const std::span<const I> lower = columns_of(f.L, i), upper = columns_of(f.U, i);
+        int32_t last = lacking - 1;
+        for (const auto& columns : {lower, upper})
+          for (const I j : columns) w.places[at(j)] = ++last;
+        w.of_own.assign(at(last + 1), E{});
+        E* const sums = w.of_own.data();
         for (O p = offsets()[i]; p < offsets()[i + 1]; ++p)
-          if (w.is_own(i, indices()[p])) w.sums[at(indices()[p])] = values[at(p)];
-        for (int64_t p = f.L.offsets[at(i)]; p < f.L.offsets[at(i + 1)]; ++p) subtract_own(f, i, p, w);
-        w.columns.drain([&](int64_t j) {
-          const E value = factor(f, i, j, std::exchange(w.sums[at(j)], E{}));
-          take(chunk, i, j, value);
-        });
+          if (const int32_t place = w.places[at(indices()[p])]; place != 0) sums[place] = values[at(p)];
+        for (int64_t p = f.L.offsets[at(i)]; p < f.L.offsets[at(i + 1)]; ++p) subtract(f, p, lower, upper, w);
+        int32_t place = lacking - 1;
+        for (const auto& columns : {lower, upper})
+          for (const I j : columns) {
+            take(chunk, i, j, factor(f, i, j, sums[++place]));
+            w.places[at(j)] = 0;
+          }
         count(to, i, chunk);
       }
     });
@@ -223,22 +243,53 @@ class ReferenceKernel final : public Kernel {
     return to;
   }
 
+  static std::span<const I> columns_of(const Rows& rows, int64_t i) {
+    return {rows.columns.data() + rows.offsets[at(i)], at(rows.offsets[at(i + 1)] - rows.offsets[at(i)])};
+  }
+
+  /// Subtracts the products of entry p of L, in the row of the columns `lower` and `upper`, from its sums.
+  static void subtract(const Pair<E, I>& f, int64_t p, std::span<const I> lower, std::span<const I> upper,
+                       Workspace& w) {
+    const int64_t k = f.L.columns[at(p)], begin = f.U.offsets[at(k)] + 1, count = f.U.offsets[at(k + 1)] - begin;
+    const I* const columns = f.U.columns.data() + begin;
+    const E *const u = f.U.values.data() + begin, l = f.L.values[at(p)];
+    E* const sums = w.of_own.data();
+    if (count / search_costs > static_cast<int64_t>(lower.size() + upper.size())) {
+      for (const auto& own : {lower, upper})
+        for (const I j : own) {
+          const I* const found = std::lower_bound(columns, columns + count, j);
+          if (found == columns + count || *found != j) continue;
+          E& sum = sums[w.places[at(j)]];
+          sum = ilu::minus_product(sum, l, u[found - columns]);
+        }
+      return;
+    }
+    const int32_t* const places = w.places.data();
+    for (int64_t q = 0; q < count; ++q) {  // without a branch: what the row lacks goes to one of a few other sums
+      const int32_t place = places[columns[q]];
+      const auto lacks = -static_cast<int32_t>(place == 0);
+      E& sum = sums[place + (lacks & static_cast<int32_t>(q % lacking))];
+      sum = ilu::minus_product(sum, l, u[q]);
+    }
+  }
+
   /// A sweep over the entries of f and A and over the largest `of_row` that L U has beside them in each row of
   /// either triangle.
-  Pair<E, I> with_candidates(Queue& queue, const Pair<E, I>& f, const std::vector<E>& values, int64_t of_row) const {
+  Pair<E, I> with_candidates(Queue& queue, const Pair<E, I>& f, const std::vector<E>& values, int64_t of_row) {
     const Offers offers(f.U, rows_, of_row);
     Pair<E, I> to = counted();
     const auto chunks = each_chunk(queue, [&](int64_t begin, int64_t end, Workspace& w, Chunk& chunk) {
       for (int64_t i = begin; i < end; ++i) {
+        w.mark += 2;
         hold_factors(f, i, w);
         for (O p = offsets()[i]; p < offsets()[i + 1]; ++p) {
-          hold(i, indices()[p], w);
+          hold(indices()[p], w);
           w.sums[at(indices()[p])] = values[at(p)];
         }
         const auto subtract = [&](int64_t p, int64_t q) {
           const int64_t j = f.U.columns[at(q)];
-          if (w.member[at(j)] < 2 * i) {
-            w.member[at(j)] = 2 * i + 1;
+          if (w.marks[at(j)] < w.mark) {
+            w.marks[at(j)] = w.mark + 1;
             w.columns.insert(j);
           }
           w.sums[at(j)] = ilu::minus_product(w.sums[at(j)], f.L.values[at(p)], f.U.values[at(q)]);
@@ -246,9 +297,9 @@ class ReferenceKernel final : public Kernel {
         for (int64_t p = f.L.offsets[at(i)]; p < f.L.offsets[at(i + 1)]; ++p) {
           const int64_t k = f.L.columns[at(p)];
           if (offers.limits(k)) {
-            subtract_own(f, i, p, w);
+            subtract_own(f, p, w);
             for (const int64_t q : offers.of(k))
-              if (!w.is_own(i, f.U.columns[at(q)])) subtract(p, q);
+              if (!w.is_own(f.U.columns[at(q)])) subtract(p, q);
           } else {
             for (int64_t q = f.U.offsets[at(k)] + 1; q < f.U.offsets[at(k + 1)]; ++q) subtract(p, q);
           }
@@ -261,20 +312,20 @@ class ReferenceKernel final : public Kernel {
     return to;
   }
 
-  static void hold(int64_t i, int64_t j, Workspace& w) {
-    if (w.is_own(i, j)) return;
-    w.member[at(j)] = 2 * i;
+  static void hold(int64_t j, Workspace& w) {
+    if (w.is_own(j)) return;
+    w.marks[at(j)] = w.mark;
     w.columns.insert(j);
     w.own.push_back(j);
   }
   static void hold_factors(const Pair<E, I>& f, int64_t i, Workspace& w) {
     w.own.clear();
     for (const Rows* rows : {&f.L, &f.U})
-      for (int64_t p = rows->offsets[at(i)]; p < rows->offsets[at(i + 1)]; ++p) hold(i, rows->columns[at(p)], w);
+      for (int64_t p = rows->offsets[at(i)]; p < rows->offsets[at(i + 1)]; ++p) hold(rows->columns[at(p)], w);
   }
 
-  /// Subtracts the products of entry p of L, in row i, from the sums of the row's own columns.
-  static void subtract_own(const Pair<E, I>& f, int64_t i, int64_t p, Workspace& w) {
+  /// Subtracts the products of entry p of L from the sums of its row's own columns.
+  static void subtract_own(const Pair<E, I>& f, int64_t p, Workspace& w) {
     const int64_t k = f.L.columns[at(p)];
     const int64_t begin = f.U.offsets[at(k)] + 1, end = f.U.offsets[at(k + 1)];
     const auto subtract = [&](int64_t j, int64_t q) {
@@ -282,7 +333,7 @@ class ReferenceKernel final : public Kernel {
     };
     if ((end - begin) / search_costs <= static_cast<int64_t>(w.own.size())) {
       for (int64_t q = begin; q < end; ++q)
-        if (w.is_own(i, f.U.columns[at(q)])) subtract(f.U.columns[at(q)], q);
+        if (w.is_own(f.U.columns[at(q)])) subtract(f.U.columns[at(q)], q);
       return;
     }
     const I* const columns = f.U.columns.data();
@@ -310,21 +361,21 @@ class ReferenceKernel final : public Kernel {
     w.sizes_U.clear();
     w.columns.drain([&](int64_t j) {
       const E value = factor(f, i, j, std::exchange(w.sums[at(j)], E{}));
-      if (!w.is_own(i, j)) (j < i ? w.sizes_L : w.sizes_U).push_back(size_of_entry(value));
+      if (!w.is_own(j)) (j < i ? w.sizes_L : w.sizes_U).push_back(size_of_entry(value));
       take(chunk, i, j, value);
     });
-    keep_largest(i, of_row, w, w.sizes_L, first_L, chunk.columns_L, chunk.values_L);
-    keep_largest(i, of_row, w, w.sizes_U, first_U, chunk.columns_U, chunk.values_U);
+    keep_largest(of_row, w, w.sizes_L, first_L, chunk.columns_L, chunk.values_L);
+    keep_largest(of_row, w, w.sizes_U, first_U, chunk.columns_U, chunk.values_U);
   }
 
   /// Of the candidates among columns[first..) those of the `most` largest sizes, the first of equal ones.
-  static void keep_largest(int64_t i, int64_t most, const Workspace& w, std::vector<uint32_t>& sizes, size_t first,
+  static void keep_largest(int64_t most, const Workspace& w, std::vector<uint32_t>& sizes, size_t first,
                            std::vector<I>& columns, std::vector<E>& values) {
     if (static_cast<int64_t>(sizes.size()) <= most) return;
     Largest largest(sizes, most);
     size_t to = first;
     for (size_t p = first; p < columns.size(); ++p)
-      if (w.is_own(i, columns[p]) || largest.takes(size_of_entry(values[p]))) {
+      if (w.is_own(columns[p]) || largest.takes(size_of_entry(values[p]))) {
         columns[to] = columns[p];
         values[to++] = values[p];
       }
@@ -366,11 +417,11 @@ class ReferenceKernel final : public Kernel {
     }
     resize(to.L, firsts_L.back());
     resize(to.U, firsts_U.back());
-    const auto count = static_cast<int64_t>(chunks.size());
+    const int64_t count = std::ssize(chunks), each = chunk_rows();
     host_parts<Host>(queue, std::min<int64_t>(count, queue.concurrency()), [&](int64_t part) {
       for (int64_t c = part; c < count; c += std::min<int64_t>(count, queue.concurrency())) {
         const Chunk& chunk = chunks[at(c)];
-        for (int64_t i = c * chunk_rows; i < std::min(rows_, (c + 1) * chunk_rows); ++i) {
+        for (int64_t i = c * each; i < std::min(rows_, (c + 1) * each); ++i) {
           to.L.offsets[at(i + 1)] += firsts_L[at(c)];
           to.U.offsets[at(i + 1)] += firsts_U[at(c)];
         }
@@ -463,6 +514,7 @@ class ReferenceKernel final : public Kernel {
   Scalar scalar_;
   int64_t rows_;
   std::shared_ptr<const Memory> memory_;
+  std::vector<std::unique_ptr<Workspace>> workspaces_;  // of threads, during an execute
 };
 
 inline std::unique_ptr<Kernel> make(const Desc& desc, Queue&) {

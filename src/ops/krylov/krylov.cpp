@@ -97,7 +97,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, const Matrix& A, co
   const auto start = Clock::now();
   const PlanOptions parsed(
       options, "kkc_krylov_plan",
-      {"method", "restart", "tolerance", "convergence", "max_iterations", "check_every", "guess", "product"});
+      {"method", "restart", "tolerance", "convergence", "max_iterations", "check_every", "guess", "product"}, true);
   Queue& queue = context->queue();
   const CsrRef& a = A.ref();
   require_on_device(A, queue, "A");

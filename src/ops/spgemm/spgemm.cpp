@@ -192,8 +192,6 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   Queue& queue = context->queue();
   require_on_device(A, queue, "A");
   require_on_device(B, queue, "B");
-  require(!parsed.values_kept, KKC_STATUS_NOT_SUPPORTED,
-          "options: \"values\" is kept, expected any: kkc_spgemm keeps none");
   check_operands(A.ref(), B.ref(), op_a, op_b, pair);
 
   auto state = std::make_unique<State>();

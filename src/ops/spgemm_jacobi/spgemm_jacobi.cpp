@@ -101,8 +101,6 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, const Matrix& A, co
   Queue& queue = context->queue();
   require_on_device(A, queue, "A");
   require_on_device(B, queue, "B");
-  require(!parsed.values_kept, KKC_STATUS_NOT_SUPPORTED,
-          "options: \"values\" is kept, expected any: kkc_spgemm_jacobi keeps none");
   check_operands(A.ref(), B.ref(), pair);
 
   Desc desc{};

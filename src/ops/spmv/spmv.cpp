@@ -134,7 +134,7 @@ void State::describe(Info& info) const {
 std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, const Matrix& A, const View& x, const View& y,
                            const Options& options) {
   const auto start = Clock::now();
-  const PlanOptions parsed(options, "kkc_spmv_plan", {"transpose"});
+  const PlanOptions parsed(options, "kkc_spmv_plan", {"transpose"}, true);
   const bool transpose_kept = options.choice("transpose", {"none", "kept"}) == "kept";
   Desc desc = describe_case(*context, op, A, x, y, parsed, transpose_kept);
   desc.rows = checked_row_stats(*context, desc.A, "A");

@@ -127,7 +127,7 @@ void State::describe(Info& info) const {
 std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op, Uplo uplo, Diag diag, const Matrix& A,
                            const View& b, const View& x, const Options& options) {
   const auto start = Clock::now();
-  const PlanOptions parsed(options, "kkc_sptrsv_plan", {});
+  const PlanOptions parsed(options, "kkc_sptrsv_plan", {}, true);
   Desc desc = describe_case(*context, op, uplo, diag, A, b, x, parsed);
   desc.rows = checked_row_stats(*context, desc.A, "A");
   desc.known_levels = levels::known(A.shared_offsets(), uplo, transposes(op));
