@@ -16,8 +16,8 @@ namespace gpu_parts {
 
 inline constexpr size_t most_shared = 96 << 10;      // of a block
 inline constexpr int most_warps = 8, few_warps = 2;  // of a block; it ends with its last row
-// Entries of a row in shared memory where others do not fit; where blocks take some rows.
-inline constexpr int32_t room_beside_long_rows = 1024, room_beside_blocks = 384;
+// Entries of a row in shared memory where others do not fit.
+inline constexpr int32_t room_beside_long_rows = 1024;
 inline constexpr int64_t rows_of_a_long_one = 16;
 
 /// Of shared memory, for a row of the factors.
@@ -28,7 +28,7 @@ constexpr size_t row_bytes(int64_t entries, size_t entry_bytes) {
 template <class E, Form form, class I, class O>
 class SyncFreeKernel final : public Kernel {
   using Functor = FactorSyncFree<E, form, I, O>;
-  using Blocks = FactorByBlocks<E, I, O>;
+  using Blocks = FactorByBlocks<E, form, I, O>;
 
  public:
   SyncFreeKernel(const Desc& desc, Queue& queue)
@@ -45,7 +45,7 @@ class SyncFreeKernel final : public Kernel {
     levels_ = levels::find(queue, {pattern, Uplo::lower, false, desc.memory});
     constexpr size_t entry_bytes = sizeof(E) + sizeof(I);
     room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
-    if (form == Form::lu && desc.longest_row > room_beside_long_rows) find_tasks(desc, queue);
+    if (desc.longest_row > room_beside_long_rows) find_tasks(desc, queue);
     if (task_count_ > 0) {
       find_long_rows(desc, queue, room_beside_blocks);
     } else if (desc.longest_row > room_beside_few) {
@@ -78,7 +78,7 @@ class SyncFreeKernel final : public Kernel {
       const Functor functor = functor_of<Functor>(args);
       gpu::launch(queue, gpu::blocks_for(args.factors.rows, warps_), static_cast<unsigned>(warps_ * 32), shared_bytes_,
                   functor);
-    } else if constexpr (form == Form::lu) {
+    } else {
       Blocks functor = functor_of<Blocks>(args);
       functor.tasks = tasks_.as<int64_t>();
       gpu::launch(queue, static_cast<unsigned>(task_count_), Blocks::threads, shared_bytes_, functor);
@@ -111,6 +111,8 @@ class SyncFreeKernel final : public Kernel {
   // Entries of a row in shared memory where few rows are longer: the less room a row takes, the more rows there are at
   // once.
   static constexpr int32_t room_beside_few = form == Form::lu ? 512 : 256;
+  // The same where blocks take some rows.
+  static constexpr int32_t room_beside_blocks = form == Form::lu ? 384 : 192;
   // A row that looks through more entries of needed rows is for a block: a warp would take a millisecond.
   static constexpr int64_t heavy_row = 32768;
   static constexpr int warps_of_tasks = Blocks::threads / 32;
@@ -145,14 +147,14 @@ class SyncFreeKernel final : public Kernel {
   /// Rows that look through very much, each for a block, and the others between them, where there are such. Blocks.
   void find_tasks(const Desc& desc, Queue& queue) {
     const int64_t n = desc.A.rows;
-    const Buffer flags = device_array<uint8_t>(desc, static_cast<size_t>(n)),
-                 most = device_array<unsigned long long>(desc, 1);
-    gpu::clear_words(queue, most.data(), most.bytes());
-    gpu::launch(queue, gpu::blocks_for(n, FindHeavyRows<I, O>::threads / 32), FindHeavyRows<I, O>::threads, 0,
-                FindHeavyRows<I, O>{desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),
-                                    desc.factors.indices->template as<I>(), levels_->order->template as<I>(), n,
-                                    heavy_row, flags.as<uint8_t>(), most.as<unsigned long long>()});
-    if (gpu::read_back<unsigned long long>(queue, most.data()) == 0) return;
+    const Buffer flags = device_array<uint8_t>(desc, static_cast<size_t>(n)), any = device_array<uint32_t>(desc, 1);
+    gpu::clear_words(queue, any.data(), any.bytes());
+    gpu::launch(
+        queue, gpu::blocks_for(n, FindHeavyRows<form, I, O>::threads / 32), FindHeavyRows<form, I, O>::threads, 0,
+        FindHeavyRows<form, I, O>{desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),
+                                  desc.factors.indices->template as<I>(), levels_->order->template as<I>(), n,
+                                  heavy_row, flags.as<uint8_t>(), any.as<uint32_t>()});
+    if (gpu::read_back<uint32_t>(queue, any.data()) == 0) return;
     std::vector<uint8_t> heavy(static_cast<size_t>(n));
     queue.copy(heavy.data(), flags.data(), heavy.size());
     queue.synchronize();

@@ -1,21 +1,21 @@
-// Kernels of gpu_sync_free for a few rows of lu that look through very many entries of others, as those of vertices
-// with very many edges do: a block takes each of them, warps the others.
+// Kernels of gpu_sync_free for a few rows that look through very many entries of others, as those of vertices with
+// very many edges do: a block takes each of them, warps the others.
 #pragma once
 
 #include "ilu_gpu_sync_free_kernels.hpp"
 
 namespace kkc::ilu::gpu_parts {
 
-/// How many entries of the rows that it needs each row looks through: whether so many that a block takes it, in the
-/// order of levels, and the most. A warp a row.
-template <class I, class O>
+/// Whether each row looks through so many entries of the rows that it needs that a block takes it, in the order of
+/// levels, and whether any does. A warp a row.
+template <Form form, class I, class O>
 struct FindHeavyRows {
   static constexpr int threads = 256;
   const O *offsets, *diagonal;
   const I *indices, *order;
   int64_t rows, least;
   uint8_t* heavy;
-  unsigned long long* most;  // zero at first
+  uint32_t* any;  // zero at first
 
   __device__ void operator()() const {
     const int64_t position = (int64_t{blockIdx.x} * threads + threadIdx.x) / 32;
@@ -26,23 +26,26 @@ struct FindHeavyRows {
     int64_t work = 0;
     for (O p = offsets[i] + static_cast<O>(threadIdx.x % 32); p < middle; p += 32) {
       const I k = indices[p];
-      // Of far longer ones its own entries are looked for.
-      work += min(static_cast<int64_t>(offsets[k + 1] - diagonal[k]), longer * count);
+      if constexpr (form == Form::lu)  // of far longer ones its own entries are looked for
+        work += min(static_cast<int64_t>(offsets[k + 1] - diagonal[k]), longer * count);
+      else
+        work += static_cast<int64_t>(diagonal[k] - offsets[k]);
     }
     work = gpu::subgroup_sum(work, 32);
     if (threadIdx.x % 32 != 0) return;
     heavy[position] = work > least;
-    if (work > least) atomicMax(most, static_cast<unsigned long long>(work));
+    if (work > least) *any = 1;
   }
   static constexpr int64_t longer = 16;
 };
 
-template <class E, class I, class O>
-struct FactorByBlocks : FactorSyncFree<E, Form::lu, I, O> {
-  static constexpr Form form = Form::lu;
+template <class E, Form form, class I, class O>
+struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
   using Base = FactorSyncFree<E, form, I, O>;
-  using Base::threads, Base::offsets, Base::diagonal, Base::indices, Base::order, Base::source, Base::A, Base::values,
-      Base::rule, Base::found, Base::ticket, Base::room, Base::long_rows, Base::long_values;
+  /// Of cholesky as many needed rows at once as a block may have warps.
+  static constexpr int threads = form == Form::lu ? 256 : 1024;
+  using Base::offsets, Base::diagonal, Base::indices, Base::order, Base::source, Base::A, Base::values, Base::rule,
+      Base::found, Base::ticket, Base::room, Base::long_rows, Base::long_values;
   using typename Base::R, typename Base::Row;
   static constexpr int filter_words = 2048;  // of shared memory, behind a row
 
@@ -84,10 +87,7 @@ struct FactorByBlocks : FactorSyncFree<E, Form::lu, I, O> {
     }
   };
 
-  /// A row of lu by a whole block, one needed row after the other: what its entries meet is found, and asked for, while
-  /// those before it are taken.
   __device__ void by_block(I i, E* shared) const {
-    __shared__ O pivots[threads], ends[threads];
     const int tid = static_cast<int>(threadIdx.x), all = static_cast<int>(blockDim.x);
     const Row r{i, offsets[i], static_cast<int>(offsets[i + 1] - offsets[i]),
                 static_cast<int>(diagonal[i] - offsets[i])};
@@ -112,6 +112,25 @@ struct FactorByBlocks : FactorSyncFree<E, Form::lu, I, O> {
       row[e] = value_at(source, A, static_cast<O>(r.first + e));
       if (e == r.middle) row[e] = gpu::add(row[e], from_real<E>(rule.shift));
     }
+    __syncthreads();
+    if constexpr (form == Form::lu)
+      eliminate_one_by_one(r, row, columns);
+    else
+      eliminate_by_warps(r, row, columns);
+    __syncthreads();
+    R spoilt = 0;
+    for (int e = tid; e < r.count; e += all) spoilt += not_finite(row[e]);
+    const bool finite = __syncthreads_or(spoilt != 0) == 0;
+    if (tid == 0) finish_row<E, form>(i, row[r.middle], finite, rule, found);
+    __syncthreads();
+    for (int e = tid; e < r.count; e += all) tell(values + r.first + e, row[e]);
+  }
+
+  /// A row of lu, one needed row after the other: what its entries meet is found, and asked for, while those before it
+  /// are taken.
+  __device__ void eliminate_one_by_one(const Row& r, E* row, const Columns& columns) const {
+    __shared__ O pivots[threads], ends[threads];
+    const int tid = static_cast<int>(threadIdx.x), all = static_cast<int>(blockDim.x);
     for (int begin = 0; begin < r.middle; begin += all) {
       __syncthreads();  // the row, or pivots that all have read
       const int here = min(all, r.middle - begin);
@@ -154,13 +173,60 @@ struct FactorByBlocks : FactorSyncFree<E, Form::lu, I, O> {
         }
       }
     }
+  }
+
+  /// A row of cholesky: warps take needed rows in turn, and wait for the entries that others find.
+  __device__ void eliminate_by_warps(const Row& r, E* row, const Columns& columns) const {
+    constexpr int warps = threads / 32;
+    __shared__ volatile int found_by[warps];  // the last entry
+    __shared__ R squares[warps];
+    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
+    if (lane == 0) found_by[warp] = -1;
     __syncthreads();
-    R spoilt = 0;
-    for (int e = tid; e < r.count; e += all) spoilt += not_finite(row[e]);
-    const bool finite = __syncthreads_or(spoilt != 0) == 0;
-    if (tid == 0) finish_row<E, form>(i, row[r.middle], finite, rule, found);
+    const volatile E* const entries = row;
+    const auto entry = [&](int t) {
+      while (found_by[t % warps] < t) {
+      }
+      __threadfence_block();
+      if constexpr (gpu::is_pair<E>)
+        return E{entries[t].re, entries[t].im};
+      else
+        return entries[t];
+    };
+    R square = 0;
+    for (int s = warp; s < r.middle; s += warps) {
+      const I k = columns.at(s);
+      const O pivot = diagonal[k];
+      const E diagonal_value = gpu::load_fresh(values + pivot);
+      E sum{};
+      const auto column_at = [&](O q) { return q < pivot ? gpu::load_constant(indices + q) : static_cast<I>(-1); };
+      O q = offsets[k] + static_cast<O>(lane);
+      // One entry a lane: more of them would take the registers of other warps.
+      for (I column = column_at(q), next; q - static_cast<O>(lane) < pivot; q += 32, column = next) {
+        next = column_at(q + 32);
+        if (const int t = column >= 0 ? columns.find(0, column) : -1; t >= 0) {
+          const E other = gpu::load_fresh(values + q);
+          sum = minus_conjugate_product(sum, entry(t), is_there(other) ? other : await(values + q));
+        }
+      }
+      sum = gpu::subgroup_sum(sum, 32);
+      const E l = quotient(gpu::add(row[s], sum), is_there(diagonal_value) ? diagonal_value : await(values + pivot));
+      gpu::sync32();
+      if (lane == 0) {
+        row[s] = l;
+        __threadfence_block();
+        found_by[warp] = s;
+      }
+      gpu::sync32();
+      square += real_part(l) * real_part(l);
+      if constexpr (gpu::is_pair<E>) square += l.im * l.im;
+    }
+    if (lane == 0) squares[warp] = square;
     __syncthreads();
-    for (int e = tid; e < r.count; e += all) tell(values + r.first + e, row[e]);
+    if (threadIdx.x == 0) {
+      for (int w = 1; w < warps; ++w) square += squares[w];
+      row[r.middle] = from_real<E>(real_part(row[r.middle]) - square);
+    }
   }
 
   /// The row loses to the one that its entry p needs; where this thread's first entry of that one belongs and what it
@@ -186,7 +252,6 @@ struct FactorByBlocks : FactorSyncFree<E, Form::lu, I, O> {
         row[place] = minus_product(row[place], l, u);
       }
     } else {
-      constexpr int several = 8;  // entries that a thread goes through at once
       bool first = true;
       for (O q = pivot + 1 + static_cast<O>(all + tid); q - static_cast<O>(tid) < end;
            q += static_cast<O>(several * all)) {
@@ -223,6 +288,7 @@ struct FactorByBlocks : FactorSyncFree<E, Form::lu, I, O> {
   }
 
   static constexpr int ahead = 4;     // needed rows that are prepared
+  static constexpr int several = 8;   // entries that a thread goes through at once
   static constexpr int longer = 128;  // entries of the other row for one of this: these are looked for there
 };
 
