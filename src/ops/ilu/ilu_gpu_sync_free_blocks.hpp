@@ -87,6 +87,7 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
     }
   };
 
+  /// Row i by a whole block.
   __device__ void by_block(I i, E* shared) const {
     const int tid = static_cast<int>(threadIdx.x), all = static_cast<int>(blockDim.x);
     const Row r{i, offsets[i], static_cast<int>(offsets[i + 1] - offsets[i]),

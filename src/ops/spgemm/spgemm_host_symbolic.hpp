@@ -96,6 +96,8 @@ class HostSymbolic {
     const int64_t each = std::clamp<int64_t>(rows / (8 * most), 1, 256), blocks = (rows + each - 1) / each;
     std::vector<int64_t> work(static_cast<size_t>(blocks)), unclassed(static_cast<size_t>(blocks)),
         in_short_rows(static_cast<size_t>(blocks));
+    const Buffer of_rows = host_array<int64_t>(desc_.memory, rows);  // products, of rows without a class
+    auto* const products_of = of_rows.as<int64_t>();
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue_.concurrency(), rows / 64));
     host_parts<Host>(queue_, parts, [&](int64_t part) {
       for (int64_t block = part_begin(blocks, parts, part), last = part_begin(blocks, parts, part + 1); block < last;
@@ -108,7 +110,8 @@ class HostSymbolic {
             i = like;
             continue;
           }
-          const int64_t products = products_of_free(i++);
+          const int64_t products = products_of[i] = products_of_free(i);
+          ++i;
           others += products;
           if (products <= StampedColumns::most_products) of_short += products;
         }
@@ -142,7 +145,7 @@ class HostSymbolic {
       }
       for (int64_t i = block * each; i < next; ++i) {  // long rows often have long neighbours
         const bool classed = kinds_[i] != no_class;
-        const int64_t products = classed ? class_of(i).products : products_of_free(i);
+        const int64_t products = classed ? class_of(i).products : products_of[i];
         add(i + 1, 1, products, classed ? 0 : products);
       }
     }
