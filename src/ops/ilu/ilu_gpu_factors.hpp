@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "core/dispatch.hpp"
@@ -10,6 +11,7 @@
 #include "ilu_gpu_sync_free_blocks.hpp"
 #include "ilu_gpu_sync_free_kernels.hpp"
 #include "ops/levels/levels.hpp"
+#include "ops/transpose/transpose.hpp"
 
 namespace kkc::ilu {
 namespace gpu_parts {
@@ -47,6 +49,7 @@ class SyncFreeKernel final : public Kernel {
     room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
     if (desc.longest_row > room_beside_long_rows) find_tasks(desc, queue);
     if (task_count_ > 0) {
+      if constexpr (form == Form::lu) columns_ = transpose::transposed_pattern(queue, desc.memory, pattern);
       find_long_rows(desc, queue, room_beside_blocks);
     } else if (desc.longest_row > room_beside_few) {
       find_long_rows(desc, queue, room_beside_few);
@@ -81,6 +84,9 @@ class SyncFreeKernel final : public Kernel {
     } else {
       Blocks functor = functor_of<Blocks>(args);
       functor.tasks = tasks_.as<int64_t>();
+      if constexpr (form == Form::lu)
+        functor.columns_of_factors = {columns_.offsets->template as<O>(), columns_.indices->template as<I>(),
+                                      columns_.positions->template as<O>()};
       gpu::launch(queue, static_cast<unsigned>(task_count_), Blocks::threads, shared_bytes_, functor);
     }
   }
@@ -88,7 +94,7 @@ class SyncFreeKernel final : public Kernel {
   size_t workspace_bytes() const override { return ticket_bytes + static_cast<size_t>(long_entries_) * sizeof(E); }
   int64_t plan_bytes() const override {
     return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes() +
-                                long_rows_.bytes() + long_begins_.bytes() + tasks_.bytes());
+                                long_rows_.bytes() + long_begins_.bytes() + tasks_.bytes() + columns_bytes());
   }
   std::shared_ptr<const Levels> levels() const override { return levels_; }
   void describe(Info& info) const override {
@@ -112,10 +118,18 @@ class SyncFreeKernel final : public Kernel {
   // once.
   static constexpr int32_t room_beside_few = form == Form::lu ? 512 : 256;
   // The same where blocks take some rows.
-  static constexpr int32_t room_beside_blocks = form == Form::lu ? 384 : 192;
-  // A row that looks through more entries of needed rows is for a block: a warp would take a millisecond.
-  static constexpr int64_t heavy_row = 32768;
+  static constexpr int32_t room_beside_blocks = 192;
+  // A row that looks through eight times as many entries of needed rows is for a block; where few rows do, so is one
+  // that looks through more than this.
+  static constexpr int64_t least_heavy = 2048, rows_of_a_heavy_one = 64;
   static constexpr int warps_of_tasks = Blocks::threads / 32;
+
+  size_t columns_bytes() const {
+    size_t bytes = 0;
+    for (const auto& array : {columns_.offsets, columns_.indices, columns_.positions})
+      if (array != nullptr) bytes += array->bytes();
+    return bytes;
+  }
 
   template <class X>
   X functor_of(const Args& args) const {
@@ -146,22 +160,29 @@ class SyncFreeKernel final : public Kernel {
 
   /// Rows that look through very much, each for a block, and the others between them, where there are such. Blocks.
   void find_tasks(const Desc& desc, Queue& queue) {
+    using Find = FindHeavyRows<form, I, O>;
     const int64_t n = desc.A.rows;
-    const Buffer flags = device_array<uint8_t>(desc, static_cast<size_t>(n)), any = device_array<uint32_t>(desc, 1);
-    gpu::clear_words(queue, any.data(), any.bytes());
-    gpu::launch(
-        queue, gpu::blocks_for(n, FindHeavyRows<form, I, O>::threads / 32), FindHeavyRows<form, I, O>::threads, 0,
-        FindHeavyRows<form, I, O>{desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),
-                                  desc.factors.indices->template as<I>(), levels_->order->template as<I>(), n,
-                                  heavy_row, flags.as<uint8_t>(), any.as<uint32_t>()});
-    if (gpu::read_back<uint32_t>(queue, any.data()) == 0) return;
-    std::vector<uint8_t> heavy(static_cast<size_t>(n));
-    queue.copy(heavy.data(), flags.data(), heavy.size());
+    const Buffer flags = device_array<uint8_t>(desc, static_cast<size_t>(n)),
+                 counts = device_array<uint32_t>(desc, Find::steps);
+    gpu::clear_words(queue, counts.data(), counts.bytes());
+    gpu::launch(queue, gpu::blocks_for(n, Find::threads / 32), Find::threads, 0,
+                Find{desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),
+                     desc.factors.indices->template as<I>(), levels_->order->template as<I>(), n, least_heavy,
+                     flags.as<uint8_t>(), counts.as<uint32_t>()});
+    std::array<uint32_t, Find::steps> above;
+    queue.copy(above.data(), counts.data(), sizeof above);
+    queue.synchronize();
+    int least = 0;  // weight of rows for blocks
+    while (++least < Find::steps && above[static_cast<size_t>(least) - 1] * rows_of_a_heavy_one > n) {
+    }
+    if (above[static_cast<size_t>(least) - 1] == 0) return;
+    std::vector<uint8_t> weights(static_cast<size_t>(n));
+    queue.copy(weights.data(), flags.data(), weights.size());
     queue.synchronize();
     std::vector<int64_t> tasks;
     for (int64_t position = 0, begun = 0; position < n; ++position) {
-      const bool alone = heavy[static_cast<size_t>(position)] != 0;
-      const bool after = position > 0 && heavy[static_cast<size_t>(position) - 1] != 0;
+      const bool alone = weights[static_cast<size_t>(position)] >= least;
+      const bool after = position > 0 && weights[static_cast<size_t>(position) - 1] >= least;
       heavy_count_ += alone;
       if (position != 0 && !alone && !after && position - begun < warps_of_tasks) continue;
       tasks.push_back(2 * position + alone);
@@ -210,6 +231,7 @@ class SyncFreeKernel final : public Kernel {
   int64_t longest_row_, long_count_ = 0, long_entries_ = 0;
   int64_t heavy_count_ = 0, task_count_ = 0;  // rows and blocks, where some rows are for blocks
   Buffer long_rows_, long_begins_, tasks_;
+  EntryMap columns_;  // of lu, where some rows are for blocks
   int32_t room_ = 0;
   int warps_ = 1;
   size_t shared_bytes_ = 0;

@@ -6,16 +6,16 @@
 
 namespace kkc::ilu::gpu_parts {
 
-/// Whether each row looks through so many entries of the rows that it needs that a block takes it, in the order of
-/// levels, and whether any does. A warp a row.
+/// How many of `least`, twice, four, and eight times as many, entries of the rows that it needs each row looks through,
+/// in the order of levels, and how many rows look through each. A warp a row.
 template <Form form, class I, class O>
 struct FindHeavyRows {
   static constexpr int threads = 256;
   const O *offsets, *diagonal;
   const I *indices, *order;
   int64_t rows, least;
-  uint8_t* heavy;
-  uint32_t* any;  // zero at first
+  uint8_t* weights;
+  uint32_t* counts;  // of the rows above each of those, zero at first
 
   __device__ void operator()() const {
     const int64_t position = (int64_t{blockIdx.x} * threads + threadIdx.x) / 32;
@@ -33,17 +33,26 @@ struct FindHeavyRows {
     }
     work = gpu::subgroup_sum(work, 32);
     if (threadIdx.x % 32 != 0) return;
-    heavy[position] = work > least;
-    if (work > least) *any = 1;
+    int weight = 0;
+    while (weight < steps && work > least << weight) atomicAdd(counts + weight++, 1u);
+    weights[position] = static_cast<uint8_t>(weight);
   }
+  static constexpr int steps = 4;
   static constexpr int64_t longer = 16;
+};
+
+/// Where entries of U's columns lie, the rows of a column ascending; those of L follow them.
+template <class I, class O>
+struct ColumnsOfFactors {
+  const O* offsets;
+  const I* rows;
+  const O* positions;
 };
 
 template <class E, Form form, class I, class O>
 struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
   using Base = FactorSyncFree<E, form, I, O>;
-  /// Of cholesky as many needed rows at once as a block may have warps.
-  static constexpr int threads = form == Form::lu ? 256 : 1024;
+  static constexpr int threads = 1024;  // of a row's entries as many at once as a block may have warps
   using Base::offsets, Base::diagonal, Base::indices, Base::order, Base::source, Base::A, Base::values, Base::rule,
       Base::found, Base::ticket, Base::room, Base::long_rows, Base::long_values;
   using typename Base::R, typename Base::Row;
@@ -51,6 +60,7 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
 
   /// What a block takes by its ticket: twice its first row's place in the order, and 1 where that row is all; the end.
   const int64_t* tasks;
+  ColumnsOfFactors<I, O> columns_of_factors;  // for lu
 
   __device__ void operator()() const {
     extern __shared__ __align__(16) unsigned char shared[];
@@ -74,10 +84,10 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
     const uint32_t* filter;  // bits, of which those of the row's columns are set
 
     __device__ I at(int e) const { return step == 1 ? held[e] : gpu::load_constant(all + e); }
-    /// Place of a column behind that of entry p, or -1.
-    __device__ int find(int p, I column) const {
+    /// Place of a column, or -1.
+    __device__ int find(I column) const {
       if ((filter[filter_word(column)] >> (column & 31) & 1u) == 0) return -1;
-      int low = p / step, high = held_count;
+      int low = 0, high = held_count;
       while (high - low > 1) {
         const int middle = (low + high) / 2;
         (held[middle] <= column ? low : high) = middle;
@@ -114,183 +124,167 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
       if (e == r.middle) row[e] = gpu::add(row[e], from_real<E>(rule.shift));
     }
     __syncthreads();
-    if constexpr (form == Form::lu)
-      eliminate_one_by_one(r, row, columns);
-    else
-      eliminate_by_warps(r, row, columns);
+    find_lower(r, row, columns);
     __syncthreads();
+    if constexpr (form == Form::lu) {
+      find_upper(r, row, columns);
+      __syncthreads();
+    }
     R spoilt = 0;
     for (int e = tid; e < r.count; e += all) spoilt += not_finite(row[e]);
     const bool finite = __syncthreads_or(spoilt != 0) == 0;
     if (tid == 0) finish_row<E, form>(i, row[r.middle], finite, rule, found);
     __syncthreads();
-    for (int e = tid; e < r.count; e += all) tell(values + r.first + e, row[e]);
+    for (int e = tid; e <= r.middle; e += all) tell(values + r.first + e, row[e]);
   }
 
-  /// A row of lu, one needed row after the other: what its entries meet is found, and asked for, while those before it
-  /// are taken.
-  __device__ void eliminate_one_by_one(const Row& r, E* row, const Columns& columns) const {
-    __shared__ O pivots[threads], ends[threads];
-    const int tid = static_cast<int>(threadIdx.x), all = static_cast<int>(blockDim.x);
-    for (int begin = 0; begin < r.middle; begin += all) {
-      __syncthreads();  // the row, or pivots that all have read
-      const int here = min(all, r.middle - begin);
-      if (tid < here) {
-        const I k = columns.at(begin + tid);
-        pivots[tid] = diagonal[k];
-        ends[tid] = offsets[k + 1];
+  /// Of a row's entries: what they meet in the row of L, or the column of U, that they need.
+  struct Needed {
+    const I* others;
+    O begin, end;
+  };
+  __device__ Needed needed_by(I k) const {
+    if constexpr (form == Form::lu)
+      return {columns_of_factors.rows, columns_of_factors.offsets[k], columns_of_factors.offsets[k + 1]};
+    else
+      return {indices, offsets[k], diagonal[k]};
+  }
+
+  /// What an entry of the row gets from others before `limit`; entry(t) is the row's entry t, for a lane with t = -1
+  /// none. All lanes of a warp take part, and wait together: one that waits for itself is woken all the time.
+  template <class Entry>
+  __device__ E lost(const Row& r, const Columns& columns, const Needed& needed, I limit, Entry&& entry) const {
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    E sum{};
+    const auto position = [&](O q) {
+      return form == Form::lu ? gpu::load_constant(columns_of_factors.positions + q) : q;
+    };
+    const auto take = [&](int t, O at) {
+      E other{};
+      if (t >= 0) other = gpu::load_fresh(values + at);
+      const E mine = entry(t);
+      if (t < 0) return;
+      if (!is_there(other)) other = await(values + at);
+      sum = form == Form::lu ? minus_product(sum, mine, other) : minus_conjugate_product(sum, mine, other);
+    };
+    if (needed.end - needed.begin > static_cast<O>(longer) * static_cast<O>(r.middle)) {
+      for (int t = lane; t - lane < r.middle; t += 32) {
+        const I k = t < r.middle ? columns.at(t) : limit;
+        if (gpu::ballot32(k < limit) == 0) break;
+        const int p = k < limit
+                          ? find_column(needed.others + needed.begin, 0, static_cast<int>(needed.end - needed.begin), k)
+                          : -1;
+        take(p >= 0 ? t : -1, p >= 0 ? position(needed.begin + static_cast<O>(p)) : O{0});
       }
-      __syncthreads();
-      const auto is_longer = [&](int s) {
-        return ends[s] - pivots[s] > static_cast<O>(longer * (r.count - begin - s));
-      };
-      const auto column_of = [&](int s) {
-        if (s >= here || is_longer(s)) return static_cast<I>(-1);
-        const O q = pivots[s] + 1 + static_cast<O>(tid);
-        return q < ends[s] ? gpu::load_constant(indices + q) : static_cast<I>(-1);
-      };
-      const auto place_of = [&](int s, I column) { return column >= 0 ? columns.find(begin + s, column) : -1; };
-      I waiting[ahead] = {};
-      int place[ahead];
-      E u[ahead];
-      const auto ask = [&](int a, int s) {
-        place[a] = place_of(s, waiting[a]);
-        if (place[a] >= 0) u[a] = gpu::load_fresh(values + pivots[s] + 1 + static_cast<O>(tid));
-      };
-#pragma unroll
-      for (int a = 0; a < ahead; ++a) waiting[a] = column_of(a);
-#pragma unroll
-      for (int a = 0; a < ahead; ++a) {
-        ask(a, a);
-        waiting[a] = column_of(a + ahead);
-      }
-      for (int s = 0; s < here; s += ahead) {
-#pragma unroll
-        for (int a = 0; a < ahead; ++a) {
-          if (s + a >= here) break;
-          take_by_block(r, row, columns, begin + s + a, pivots[s + a], ends[s + a], is_longer(s + a), place[a], u[a]);
-          ask(a, s + a + ahead);
-          waiting[a] = column_of(s + a + 2 * ahead);
-        }
+    } else {
+      const auto other_at = [&](O q) { return q < needed.end ? gpu::load_constant(needed.others + q) : limit; };
+      const auto position_at = [&](O q) { return q < needed.end ? position(q) : O{0}; };
+      O q = needed.begin + static_cast<O>(lane), at = position_at(q);
+      // One entry a lane: more of them would take the registers of other warps.
+      for (I k = other_at(q), next; gpu::ballot32(k < limit) != 0; k = next) {
+        q += 32;
+        next = other_at(q);
+        const O next_at = position_at(q);
+        take(k < limit ? columns.find(k) : -1, at);
+        at = next_at;
       }
     }
+    return gpu::subgroup_sum(sum, 32);
   }
 
-  /// A row of cholesky: warps take needed rows in turn, and wait for the entries that others find.
-  __device__ void eliminate_by_warps(const Row& r, E* row, const Columns& columns) const {
+  /// The row's part of L: warps take entries in turn, and wait for those that others find.
+  __device__ void find_lower(const Row& r, E* row, const Columns& columns) const {
     constexpr int warps = threads / 32;
     __shared__ volatile int found_by[warps];  // the last entry
+    __shared__ __align__(16) unsigned char last_space[2 * warps * sizeof(E)];
+    auto* const last = reinterpret_cast<volatile E*>(last_space);  // the last two of each warp, in turns
     __shared__ R squares[warps];
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
     if (lane == 0) found_by[warp] = -1;
     __syncthreads();
-    const volatile E* const entries = row;
-    const auto entry = [&](int t) {
-      while (found_by[t % warps] < t) {
-      }
-      __threadfence_block();
+    const auto load = [](const volatile E* p) {
       if constexpr (gpu::is_pair<E>)
-        return E{entries[t].re, entries[t].im};
+        return E{p->re, p->im};
       else
-        return entries[t];
+        return *p;
+    };
+    const auto turn_of = [](int t) { return t / warps % 2 * warps + t % warps; };
+    const auto entry = [&](int t) {
+      const volatile int* const found_there = found_by + (t < 0 ? 0 : t % warps);
+      int done = *found_there;
+      for (; gpu::ballot32(done < t) != 0; done = *found_there) __nanosleep(pause);
+      __threadfence_block();
+      if (t < 0) return E{};
+      if (done == t) {  // the row may lie in the workspace, which takes longer
+        const E l = load(last + turn_of(t));
+        __threadfence_block();
+        if (*found_there == t) return l;
+      }
+      return load(row + t);
     };
     R square = 0;
     for (int s = warp; s < r.middle; s += warps) {
       const I k = columns.at(s);
       const O pivot = diagonal[k];
       const E diagonal_value = gpu::load_fresh(values + pivot);
-      E sum{};
-      const auto column_at = [&](O q) { return q < pivot ? gpu::load_constant(indices + q) : static_cast<I>(-1); };
-      O q = offsets[k] + static_cast<O>(lane);
-      // One entry a lane: more of them would take the registers of other warps.
-      for (I column = column_at(q), next; q - static_cast<O>(lane) < pivot; q += 32, column = next) {
-        next = column_at(q + 32);
-        if (const int t = column >= 0 ? columns.find(0, column) : -1; t >= 0) {
-          const E other = gpu::load_fresh(values + q);
-          sum = minus_conjugate_product(sum, entry(t), is_there(other) ? other : await(values + q));
-        }
-      }
-      sum = gpu::subgroup_sum(sum, 32);
-      const E l = quotient(gpu::add(row[s], sum), is_there(diagonal_value) ? diagonal_value : await(values + pivot));
+      const E before = row[s];
+      const E sum = lost(r, columns, needed_by(k), k, entry);
+      const E l = quotient(gpu::add(before, sum), is_there(diagonal_value) ? diagonal_value : await(values + pivot));
       gpu::sync32();
       if (lane == 0) {
-        row[s] = l;
+        if constexpr (gpu::is_pair<E>) {
+          last[turn_of(s)].re = l.re;
+          last[turn_of(s)].im = l.im;
+        } else {
+          last[turn_of(s)] = l;
+        }
         __threadfence_block();
         found_by[warp] = s;
+        row[s] = l;
       }
       gpu::sync32();
-      square += real_part(l) * real_part(l);
-      if constexpr (gpu::is_pair<E>) square += l.im * l.im;
+      if constexpr (form == Form::cholesky) square += real_part(l) * real_part(l);
+      if constexpr (form == Form::cholesky && gpu::is_pair<E>) square += l.im * l.im;
     }
-    if (lane == 0) squares[warp] = square;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (int w = 1; w < warps; ++w) square += squares[w];
-      row[r.middle] = from_real<E>(real_part(row[r.middle]) - square);
+    if constexpr (form == Form::cholesky) {
+      if (lane == 0) squares[warp] = square;
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        for (int w = 1; w < warps; ++w) square += squares[w];
+        row[r.middle] = from_real<E>(real_part(row[r.middle]) - square);
+      }
     }
   }
 
-  /// The row loses to the one that its entry p needs; where this thread's first entry of that one belongs and what it
-  /// was when it was asked for.
-  __device__ void take_by_block(const Row& r, E* row, const Columns& columns, int p, O pivot, O end, bool is_longer,
-                                int place, E u) const {
-    const int tid = static_cast<int>(threadIdx.x), all = static_cast<int>(blockDim.x);
-    E l{};
-    const auto know = [&] { l = quotient(row[p], await(values + pivot)); };
-    if (is_longer) {
-      bool first = true;
-      for (int t = p + 1 + tid; t - tid < r.count; t += all) {
-        const int at =
-            t < r.count ? find_column(indices + pivot + 1, 0, static_cast<int>(end - pivot - 1), columns.at(t)) : -1;
-        if (first) know();
-        first = false;
-        if (at >= 0) row[t] = minus_product(row[t], l, await(values + pivot + 1 + at));
-      }
-    } else if (end - pivot - 1 <= static_cast<O>(all)) {
-      know();
-      if (place >= 0) {
-        if (!is_there(u)) u = await(values + pivot + 1 + static_cast<O>(tid));
-        row[place] = minus_product(row[place], l, u);
-      }
-    } else {
-      bool first = true;
-      for (O q = pivot + 1 + static_cast<O>(all + tid); q - static_cast<O>(tid) < end;
-           q += static_cast<O>(several * all)) {
-        I column[several];
-        int t[several];
-        E more[several];
-#pragma unroll
-        for (int e = 0; e < several; ++e)
-          column[e] = q + static_cast<O>(e * all) < end ? gpu::load_constant(indices + q + static_cast<O>(e * all))
-                                                        : static_cast<I>(-1);
-#pragma unroll
-        for (int e = 0; e < several; ++e) {
-          t[e] = column[e] >= 0 ? columns.find(p, column[e]) : -1;
-          if (t[e] >= 0) more[e] = gpu::load_fresh(values + q + static_cast<O>(e * all));
-        }
-        if (first) {  // what can be found before the needed row is there is found
-          know();
-          if (place >= 0) {
-            if (!is_there(u)) u = await(values + pivot + 1 + static_cast<O>(tid));
-            row[place] = minus_product(row[place], l, u);
-          }
-          first = false;
-        }
-#pragma unroll
-        for (int e = 0; e < several; ++e) {
-          if (t[e] < 0) continue;
-          if (!is_there(more[e])) more[e] = await(values + q + static_cast<O>(e * all));
-          row[t[e]] = minus_product(row[t[e]], l, more[e]);
-        }
-      }
+  /// Then that of U: no entry needs another. Each is told at once: rows that wait for the first need not wait for the
+  /// last. So is the pivot where its rule leaves it as it is.
+  __device__ void find_upper(const Row& r, E* row, const Columns& columns) const {
+    constexpr int warps = threads / 32;
+    const auto needed_at = [&](int t) { return t < r.count ? needed_by(columns.at(t)) : Needed{}; };
+    int t = r.middle + static_cast<int>(threadIdx.x) / 32;
+    for (Needed needed = needed_at(t), next; t < r.count; t += warps, needed = next) {
+      next = needed_at(t + warps);
+      const E sum = lost(r, columns, needed, r.i, [&](int k) { return k < 0 ? E{} : row[k]; });
+      if ((threadIdx.x & 31) != 0) continue;
+      const E u = gpu::add(row[t], sum);
+      row[t] = u;
+      if (t > r.middle || is_kept(u)) tell(values + r.first + t, u);
     }
-    __syncthreads();
-    if (tid == 0) row[p] = l;  // nobody reads it any more
   }
 
-  static constexpr int ahead = 4;     // needed rows that are prepared
-  static constexpr int several = 8;   // entries that a thread goes through at once
-  static constexpr int longer = 128;  // entries of the other row for one of this: these are looked for there
+  /// Whether the rule leaves a pivot as it is.
+  __device__ bool is_kept(const E& u) const {
+    bool zero = false;
+    const E pivot = lu_pivot(
+        u, rule, [](R x) { return sqrt(x); }, zero);
+    if constexpr (gpu::is_pair<E>)
+      return pivot.re == u.re && pivot.im == u.im;
+    else
+      return pivot == u;
+  }
+
+  static constexpr unsigned pause = 150;  // ns, more or less: warps that ask hold up those that find
+  static constexpr int longer = 16;       // entries of the other row for one of this: these are looked for there
 };
 
 }  // namespace kkc::ilu::gpu_parts
