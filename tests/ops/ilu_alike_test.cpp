@@ -375,6 +375,29 @@ TEST_CASE("ilu, ic: a few rows of very many entries among short ones", "[ilu][ic
   });
 }
 
+TEST_CASE("ilu, ic: rows of blocks that share all columns but a few, which hosts hold in registers", "[ilu][ic]") {
+  Random random(seed());
+  constexpr int64_t n = 700;
+  Rows rows(static_cast<size_t>(n));
+  for (int64_t begin = 0, end; begin < n; begin = end) {
+    end = std::min(n, begin + random_int(random, 5, 27));
+    for (int64_t i = begin; i < end; ++i) {
+      auto& row = rows[static_cast<size_t>(i)];
+      row.push_back(i);
+      for (int64_t j = begin; j < end; ++j)
+        if (random_int(random, 0, 11) != 0) row.push_back(j);
+      for (int64_t k = random_int(random, 0, 3); k > 0; --k)
+        row.push_back(std::clamp<int64_t>(i + random_int(random, -60, 60), 0, n - 1));
+      put_in_order(row);
+    }
+  }
+  on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+    check_rows<double>(ctx, form, implementation, rows, 0);
+    check_rows<double>(ctx, form, implementation, rows, 0, KKC_INDEX_64_64);
+    check_rows<float>(ctx, form, implementation, rows, 0);
+  });
+}
+
 TEST_CASE("ilu, ic: hosts factor rows longer than two bytes count among short ones that are not alike", "[ilu][ic]") {
   constexpr int64_t n = 67'000;
   Random random(seed());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -21,12 +22,18 @@ struct ColumnLanes<int32_t> {
   using V = __m256i;
   static V load(__mmask8 m, const int32_t* p) { return _mm256_mask_loadu_epi32(_mm256_set1_epi32(-1), m, p); }
   static __mmask8 equal(V v, int32_t column) { return _mm256_cmpeq_epi32_mask(v, _mm256_set1_epi32(column)); }
+  static __mmask8 equal(__mmask8 m, V v, const int32_t* p) {
+    return _mm256_mask_cmpeq_epi32_mask(m, v, _mm256_maskz_loadu_epi32(m, p));
+  }
 };
 template <>
 struct ColumnLanes<int64_t> {
   using V = __m512i;
   static V load(__mmask8 m, const int64_t* p) { return _mm512_mask_loadu_epi64(_mm512_set1_epi64(-1), m, p); }
   static __mmask8 equal(V v, int64_t column) { return _mm512_cmpeq_epi64_mask(v, _mm512_set1_epi64(column)); }
+  static __mmask8 equal(__mmask8 m, V v, const int64_t* p) {
+    return _mm512_mask_cmpeq_epi64_mask(m, v, _mm512_maskz_loadu_epi64(m, p));
+  }
 };
 #endif
 
@@ -108,7 +115,26 @@ class HeldRows {
       const auto take = [&](int64_t q) {
         for (int v = from; v < count; ++v) theirs[v] = L::chosen(C::equal(keys[v], other[q]), L::all(u[q]), theirs[v]);
       };
-      if (entries <= longest_passed_over) [[likely]] {
+      if (entries <= longest) {
+        const int t = from * program_lanes + lane;
+        uint32_t left = static_cast<uint32_t>((uint64_t{1} << entries) - 2);  // of the other's, without a lane so far
+        // Where columns are the same from here on, but for one or two, entry q belongs in lane t + q, or next to it.
+        const auto take_shifted = [&](int by) {
+          const auto lanes = static_cast<uint32_t>(uint64_t{left} << by) & ~((2u << t) - 1u);
+          uint32_t taken = 0;
+          for (int v = from; v < count; ++v) {
+            const int place = v * program_lanes - by;
+            const auto same = C::equal(bits(lanes >> v * program_lanes), keys[v], other + place);
+            theirs[v] = L::load(theirs[v], same, u + place);
+            taken |= uint32_t{same} << v * program_lanes;
+          }
+          left &= ~static_cast<uint32_t>(taken >> by);
+        };
+        take_shifted(t);
+        if (std::popcount(left) > few) take_shifted(t + 1);
+        if (std::popcount(left) > few && t > 0) take_shifted(t - 1);
+        for (; left != 0; left &= left - 1) take(std::countr_zero(left));
+      } else if (entries <= longest_passed_over) [[likely]] {
         for (int64_t q = 1; q < entries; ++q) take(q);
       } else {
         int64_t q = 1;
@@ -126,6 +152,7 @@ class HeldRows {
       if (middle > (from + 1) * program_lanes) lose<from + 1>(columns, middle, all, row, keys);
   }
 
+  static constexpr int few = 2;                                 // entries that are taken one by one
   static constexpr int64_t longest_passed_over = 16 * longest;  // longer ones are searched
   static constexpr uint8_t bits(unsigned mask) { return static_cast<uint8_t>(mask); }
 

@@ -25,6 +25,7 @@ struct Lanes<double, 8> {
   static V all(double a) { return _mm512_set1_pd(a); }
   static V load(const double* p) { return _mm512_load_pd(p); }
   static V load(__mmask8 m, const double* p) { return _mm512_maskz_loadu_pd(m, p); }
+  static V load(V v, __mmask8 m, const double* p) { return _mm512_mask_loadu_pd(v, m, p); }
   static void store(double* p, V v) { _mm512_store_pd(p, v); }
   static void store(__mmask8 m, double* p, V v) { _mm512_mask_storeu_pd(p, m, v); }
   static V minus_product(V c, V a, V b) { return _mm512_fnmadd_pd(a, b, c); }
@@ -70,6 +71,7 @@ struct Lanes<float, 8> {
   static V all(float a) { return _mm256_set1_ps(a); }
   static V load(const float* p) { return _mm256_load_ps(p); }
   static V load(__mmask8 m, const float* p) { return _mm256_maskz_loadu_ps(m, p); }
+  static V load(V v, __mmask8 m, const float* p) { return _mm256_mask_loadu_ps(v, m, p); }
   static void store(float* p, V v) { _mm256_store_ps(p, v); }
   static void store(__mmask8 m, float* p, V v) { _mm256_mask_storeu_ps(p, m, v); }
   static V minus_product(V c, V a, V b) { return _mm256_fnmadd_ps(a, b, c); }
