@@ -398,6 +398,46 @@ TEST_CASE("ilu, ic: rows of blocks that share all columns but a few, which hosts
   });
 }
 
+TEST_CASE("ilu: hosts spread rows that are alone and share much over all columns", "[ilu]") {
+  Random random(seed());
+  constexpr int64_t n = 900;
+  Rows rows(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    auto& row = rows[static_cast<size_t>(i)];
+    row.push_back(i);
+    for (int64_t j = std::max<int64_t>(i - 60, 0); j < std::min(n, i + 60); ++j)
+      if (random_int(random, 0, 9) < 7) row.push_back(j);
+    for (int64_t j = i; i == 100 && j < n; ++j) row.push_back(j);  // some that need it are searched for in it
+    if (i > 800 && i < 804) row = {100, 101, i - 1, i};
+    put_in_order(row);
+  }
+  on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+    if (implementation != "host_rows" || form != Form::lu) return;
+    Random again(seed());
+    HostCsr<double> A = with_values<double>(again, rows, form);
+    const auto factor = [&](const std::string& by) {
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix F;
+      ok(plan_factors(form, ctx, A_device, R"({"implementation": ")" + by + "\"}", plan.out()));
+      if (by == implementation) CHECK_THAT(info_of_plan(plan), ContainsSubstring("\"spread_rows\":900"));
+      ok(kkc_plan_create_output(plan, F.out()));
+      const Outcome end = outcome(form, ctx, plan, A_device, F);
+      if (end.status == KKC_STATUS_SUCCESS) CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
+      return end;
+    };
+    CHECK(factor(implementation).status == KKC_STATUS_SUCCESS);
+    // Only rows that have its column, too, are spoilt.
+    A.values[static_cast<size_t>(A.offsets[501] - 1)] = std::numeric_limits<double>::quiet_NaN();
+    const std::string sentence = factor(implementation).sentence;
+    CHECK_THAT(sentence, ContainsSubstring("row 500 (counted from 0), the first of "));
+    CHECK(sentence == factor("reference").sentence);
+    for (int64_t p = A.offsets[400]; A.indices[static_cast<size_t>(p)] <= 400; ++p)
+      A.values[static_cast<size_t>(p)] = 0;
+    CHECK(factor(implementation).sentence == factor("reference").sentence);
+  });
+}
+
 TEST_CASE("ilu, ic: hosts factor rows longer than two bytes count among short ones that are not alike", "[ilu][ic]") {
   constexpr int64_t n = 67'000;
   Random random(seed());

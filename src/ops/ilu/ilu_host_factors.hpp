@@ -36,7 +36,9 @@ class RowsKernel final : public Kernel {
                       ? static_cast<size_t>(desc.A.rows) * sizeof(E)
                       : 0),
         group_bytes_(padded(most_panel_rows * longest(desc, 2) * static_cast<int64_t>(sizeof(E)))),
-        map_bytes_(needs_map(desc) ? padded(desc.A.rows * static_cast<int64_t>(sizeof(I))) : 0),
+        spread_rows_(spreads(desc) ? desc.A.rows : 0),
+        map_bytes_(
+            needs_map(desc) ? padded(desc.A.rows * static_cast<int64_t>(spread_rows_ > 0 ? sizeof(E) : sizeof(I))) : 0),
         map_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * (group_bytes_ + map_bytes_))) {
     if (map_bytes_ == 0) return;
     host_parts<Host>(queue, schedule_.threads(),
@@ -64,6 +66,13 @@ class RowsKernel final : public Kernel {
         else
           by_map(i, 1, map_of(t), group_of(t), found);
       });
+    } else if (spread_rows_ > 0) {
+      if constexpr (form == Form::lu) {
+        const FactorSpread<E, I, O> spread{row};
+        schedule_.run(queue, [&](int64_t t, int64_t i) {
+          spread(i, reinterpret_cast<E*>(map_of(t)), threads_[static_cast<size_t>(t)].found);
+        });
+      }
     } else if (programs_.empty()) {
       const FactorByMap<E, form, I, O> by_map{row, joint_.left()};
       schedule_.run(queue, [&](int64_t t, int64_t g) {
@@ -101,6 +110,7 @@ class RowsKernel final : public Kernel {
     info.add("programs", programs_.count());
     info.add("pairs", pairs_.count());
     info.add("joint_rows", joint_.empty() ? int64_t{0} : joint_.count());
+    info.add("spread_rows", spread_rows_);
   }
 
  private:
@@ -145,6 +155,12 @@ class RowsKernel final : public Kernel {
     return form == Form::cholesky || !joint_.empty() || longest(desc, 1) > HeldRows<E, I, O>::longest;
   }
 
+  /// Whether rows are spread over all columns: where that takes no more room than the factors, for all threads.
+  bool spreads(const Desc& desc) const {
+    return form == Form::lu && programs_.empty() && pairs_.empty() && joint_.empty() &&
+           schedule_.threads() * desc.A.rows <= desc.factors.nnz;
+  }
+
   /// So that threads share no cache line.
   static int64_t padded(int64_t bytes) { return (bytes + 127) / 128 * 128; }
 
@@ -165,7 +181,9 @@ class RowsKernel final : public Kernel {
   std::unique_ptr<PerThread[]> threads_;
   int64_t places_, numbers_bytes_, scratch_bytes_;  // of a thread
   Buffer scratch_, inverses_;
-  int64_t group_bytes_, map_bytes_;  // of a thread
+  int64_t group_bytes_;  // of a thread
+  int64_t spread_rows_;
+  int64_t map_bytes_;  // of a thread
   Buffer map_;
 };
 

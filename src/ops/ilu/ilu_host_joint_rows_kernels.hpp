@@ -1,6 +1,7 @@
 // Elimination without programs: a thread's map of columns says where needed rows' entries belong in its rows (Saad,
 // "Iterative Methods for Sparse Linear Systems", algorithm 10.4). Up to four rows with the same columns lose to up to
-// four that have theirs in common at once, so that each column is looked up once for up to 16 products.
+// four that have theirs in common at once, so that each column is looked up once for up to 16 products. Rows that are
+// alone are spread over all columns instead, where that takes little room.
 #pragma once
 
 #include <algorithm>
@@ -39,21 +40,26 @@ inline int32_t collect(const int32_t* columns, int32_t count, int32_t first, con
 }
 #endif
 
-/// Calls f(t, q) for the entries q of `entries` columns that are also those of a row: its columns t from `from` on, of
-/// which `place` knows t + 1, and 0 of all other columns. stretch(t, q): the same for `lanes` of them that follow one
-/// another in both.
+/// Calls f(t, q) for the entries q of `entries` columns that are also those of a row, its columns t from `from` on, if
+/// they are so many more that they are better searched than passed over, and says whether they are.
+template <class I, class F>
+bool each_searched(const I* columns, int64_t entries, const I* row, int64_t from, int64_t count, F&& f) {
+  constexpr int64_t longer = 16;
+  if (entries / longer <= count - from) return false;
+  int64_t q = 0;
+  for (int64_t t = from; t < count && q < entries; ++t) {
+    q = std::lower_bound(columns + q, columns + entries, row[t]) - columns;
+    if (q < entries && columns[q] == row[t]) f(t, q++);
+  }
+  return true;
+}
+
+/// The same in any case; of the row's columns `place` knows t + 1, and 0 of all other columns. stretch(t, q): the same
+/// for `lanes` of them that follow one another in both.
 template <class I, class F, class G>
 void each_shared(const I* columns, int64_t entries, const I* row, int64_t from, int64_t count, const I* place, F&& f,
                  G&& stretch) {
-  constexpr int64_t longer = 16;  // times as long: searched instead of passed over
-  if (entries / longer > count - from) {
-    int64_t q = 0;
-    for (int64_t t = from; t < count && q < entries; ++t) {
-      q = std::lower_bound(columns + q, columns + entries, row[t]) - columns;
-      if (q < entries && columns[q] == row[t]) f(t, q++);
-    }
-    return;
-  }
+  if (each_searched(columns, entries, row, from, count, f)) return;
   constexpr int64_t chunk = 64;
   I at[chunk + lanes];
   int32_t which[chunk + lanes];
@@ -75,6 +81,61 @@ void each_shared(const I* columns, int64_t entries, const I* row, int64_t from, 
     for (int32_t m = 0; m < met; ++m) f(int64_t{at[m]} - 1, begin + which[m]);
   }
 }
+
+/// Row i of lu, which loses to the rows that it needs where it lies; short ones are held in registers.
+template <class E, class I, class O, class Lose>
+void eliminate_one(const FactorRow<E, Form::lu, I, O>& rows, int64_t i, Breakdown& found, Lose&& lose) {
+  const O first = rows.offsets[i];
+  const int64_t entries = rows.offsets[i + 1] - first;
+  if (entries <= HeldRows<E, I, O>::longest) return HeldRows<E, I, O>(rows).eliminate(i, found);
+  rows.gather(i);
+  E& pivot = rows.values[rows.diagonal[i]];
+  pivot = plus(pivot, from_real<E>(rows.rule.shift));
+  lose(rows.values + first);
+  rows.finish(i, pivot, all_finite(rows.values + first, entries), found);
+}
+
+/// Rows of lu that are like no other, spread over all columns while they are worked on: what needed rows have beside a
+/// row's columns falls where no row looks before it has written there.
+template <class E, class I, class O>
+struct FactorSpread {
+  FactorRow<E, Form::lu, I, O> rows;
+
+  /// `spread`: a number for each column, whatever it is.
+  void operator()(int64_t i, E* spread, Breakdown& found) const {
+    eliminate_one(rows, i, found, [&](E* numbers) { lose_to_needed(i, numbers, spread); });
+  }
+
+ private:
+  void lose_to_needed(int64_t i, E* numbers, E* spread) const {
+    const O first = rows.offsets[i];
+    const I* const columns = rows.indices + first;
+    const int64_t entries = rows.offsets[i + 1] - first, middle = rows.diagonal[i] - first;
+    if (middle == 0) return;
+    for (int64_t t = 0; t < entries; ++t) spread[columns[t]] = numbers[t];
+    for (int64_t t = 0; t < middle; ++t) {
+      if (t + ahead < middle) {
+        const O next = rows.diagonal[columns[t + ahead]];
+        __builtin_prefetch(rows.indices + next);
+        __builtin_prefetch(rows.values + next);
+      }
+      const I k = columns[t];
+      const O pivot = rows.diagonal[k];
+      const E* const u = rows.values + pivot + 1;
+      const I* const others = rows.indices + pivot + 1;
+      const int64_t count = rows.offsets[k + 1] - pivot - 1;
+      const E l = spread[k] = quotient(spread[k], rows.values[pivot]);
+      // Copies: the loop would read them again after each store.
+      const auto lose = [=](I column, int64_t q) { spread[column] = minus_product(spread[column], l, u[q]); };
+      if (each_searched(others, count, columns, t + 1, entries, [=](int64_t at, int64_t q) { lose(columns[at], q); }))
+        continue;
+      for (int64_t q = 0; q < count; ++q) lose(others[q], q);
+    }
+    for (int64_t t = 0; t < entries; ++t) numbers[t] = spread[columns[t]];
+  }
+
+  static constexpr int64_t ahead = 4;
+};
 
 template <class E, Form form, class I, class O>
 struct FactorByMap {
@@ -115,14 +176,7 @@ struct FactorByMap {
   };
 
   void one(int64_t i, I* place, Breakdown& found) const {
-    const O first = rows.offsets[i], middle = rows.diagonal[i];
-    if (rows.offsets[i + 1] - first <= HeldRows<E, I, O>::longest) return HeldRows<E, I, O>(rows).eliminate(i, found);
-    rows.gather(i);
-    E* const numbers = rows.values + first;
-    E& pivot = rows.values[middle];
-    pivot = plus(pivot, from_real<E>(rows.rule.shift));
-    lose_to_needed<1>(i, place, numbers);
-    rows.finish(i, pivot, all_finite(numbers, rows.offsets[i + 1] - first), found);
+    eliminate_one(rows, i, found, [&](E* numbers) { lose_to_needed<1>(i, place, numbers); });
   }
 
   template <int count>
