@@ -6,9 +6,9 @@
 
 #include "core/dispatch.hpp"
 #include "ilu_host_joint_rows.hpp"
-#include "ilu_host_joint_rows_kernels.hpp"
 #include "ilu_host_pairs_kernels.hpp"
 #include "ilu_host_scheduler.hpp"
+#include "ilu_host_spread_rows.hpp"
 
 namespace kkc::ilu::host {
 
@@ -67,12 +67,10 @@ class RowsKernel final : public Kernel {
           by_map(i, 1, map_of(t), group_of(t), found);
       });
     } else if (spread_rows_ > 0) {
-      if constexpr (form == Form::lu) {
-        const FactorSpread<E, I, O> spread{row};
-        schedule_.run(queue, [&](int64_t t, int64_t i) {
-          spread(i, reinterpret_cast<E*>(map_of(t)), threads_[static_cast<size_t>(t)].found);
-        });
-      }
+      const FactorSpread<E, form, I, O> spread{row};
+      schedule_.run(queue, [&](int64_t t, int64_t i) {
+        spread(i, reinterpret_cast<E*>(map_of(t)), threads_[static_cast<size_t>(t)].found);
+      });
     } else if (programs_.empty()) {
       const FactorByMap<E, form, I, O> by_map{row, joint_.left()};
       schedule_.run(queue, [&](int64_t t, int64_t g) {
@@ -157,7 +155,7 @@ class RowsKernel final : public Kernel {
 
   /// Whether rows are spread over all columns: where that takes no more room than the factors, for all threads.
   bool spreads(const Desc& desc) const {
-    return form == Form::lu && programs_.empty() && pairs_.empty() && joint_.empty() &&
+    return programs_.empty() && pairs_.empty() && joint_.empty() &&
            schedule_.threads() * desc.A.rows <= desc.factors.nnz;
   }
 

@@ -1,7 +1,6 @@
 // Elimination without programs: a thread's map of columns says where needed rows' entries belong in its rows (Saad,
 // "Iterative Methods for Sparse Linear Systems", algorithm 10.4). Up to four rows with the same columns lose to up to
-// four that have theirs in common at once, so that each column is looked up once for up to 16 products. Rows that are
-// alone are spread over all columns instead, where that takes little room.
+// four that have theirs in common at once, so that each column is looked up once for up to 16 products.
 #pragma once
 
 #include <algorithm>
@@ -94,48 +93,6 @@ void eliminate_one(const FactorRow<E, Form::lu, I, O>& rows, int64_t i, Breakdow
   lose(rows.values + first);
   rows.finish(i, pivot, all_finite(rows.values + first, entries), found);
 }
-
-/// Rows of lu that are like no other, spread over all columns while they are worked on: what needed rows have beside a
-/// row's columns falls where no row looks before it has written there.
-template <class E, class I, class O>
-struct FactorSpread {
-  FactorRow<E, Form::lu, I, O> rows;
-
-  /// `spread`: a number for each column, whatever it is.
-  void operator()(int64_t i, E* spread, Breakdown& found) const {
-    eliminate_one(rows, i, found, [&](E* numbers) { lose_to_needed(i, numbers, spread); });
-  }
-
- private:
-  void lose_to_needed(int64_t i, E* numbers, E* spread) const {
-    const O first = rows.offsets[i];
-    const I* const columns = rows.indices + first;
-    const int64_t entries = rows.offsets[i + 1] - first, middle = rows.diagonal[i] - first;
-    if (middle == 0) return;
-    for (int64_t t = 0; t < entries; ++t) spread[columns[t]] = numbers[t];
-    for (int64_t t = 0; t < middle; ++t) {
-      if (t + ahead < middle) {
-        const O next = rows.diagonal[columns[t + ahead]];
-        __builtin_prefetch(rows.indices + next);
-        __builtin_prefetch(rows.values + next);
-      }
-      const I k = columns[t];
-      const O pivot = rows.diagonal[k];
-      const E* const u = rows.values + pivot + 1;
-      const I* const others = rows.indices + pivot + 1;
-      const int64_t count = rows.offsets[k + 1] - pivot - 1;
-      const E l = spread[k] = quotient(spread[k], rows.values[pivot]);
-      // Copies: the loop would read them again after each store.
-      const auto lose = [=](I column, int64_t q) { spread[column] = minus_product(spread[column], l, u[q]); };
-      if (each_searched(others, count, columns, t + 1, entries, [=](int64_t at, int64_t q) { lose(columns[at], q); }))
-        continue;
-      for (int64_t q = 0; q < count; ++q) lose(others[q], q);
-    }
-    for (int64_t t = 0; t < entries; ++t) numbers[t] = spread[columns[t]];
-  }
-
-  static constexpr int64_t ahead = 4;
-};
 
 template <class E, Form form, class I, class O>
 struct FactorByMap {

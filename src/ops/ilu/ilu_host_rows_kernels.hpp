@@ -112,6 +112,30 @@ struct FactorRow {
     if (!finite || zero) note(i, zero, found);
   }
 
+  /// Calls f(t, q) for the entries t of one row's part and q of another's that lie in the same column.
+  template <class F>
+  void shared(O t, O t_end, O q, O q_end, F&& f) const {
+    constexpr O longer = 16;  // times as long: looked up instead of passed over
+    if ((q_end - q) / longer > t_end - t) {
+      for (; t < t_end && q < q_end; ++t) {
+        q = static_cast<O>(std::lower_bound(indices + q, indices + q_end, indices[t]) - indices);
+        if (q < q_end && indices[q] == indices[t]) f(t, q++);
+      }
+    } else if ((t_end - t) / longer > q_end - q) {
+      for (; q < q_end && t < t_end; ++q) {
+        t = static_cast<O>(std::lower_bound(indices + t, indices + t_end, indices[q]) - indices);
+        if (t < t_end && indices[t] == indices[q]) f(t++, q);
+      }
+    } else {
+      while (t < t_end && q < q_end) {
+        const I a = indices[t], b = indices[q];
+        if (a == b) f(t, q);
+        t += a <= b;
+        q += b <= a;
+      }
+    }
+  }
+
  private:
   /// Where a number is not finite all goes row by row, which tells that from an inverse without enough digits.
   template <int rows>
@@ -228,30 +252,6 @@ struct FactorRow {
       sum = L::plus_product(sum, L::load(buffer + run.target), L::load(mask, k + run.source), mask);
     }
     return a - L::sum(sum);
-  }
-
-  /// Calls f(t, q) for the entries t of one row's part and q of another's that lie in the same column.
-  template <class F>
-  void shared(O t, O t_end, O q, O q_end, F&& f) const {
-    constexpr O longer = 16;  // times as long: looked up instead of passed over
-    if ((q_end - q) / longer > t_end - t) {
-      for (; t < t_end && q < q_end; ++t) {
-        q = static_cast<O>(std::lower_bound(indices + q, indices + q_end, indices[t]) - indices);
-        if (q < q_end && indices[q] == indices[t]) f(t, q++);
-      }
-    } else if ((t_end - t) / longer > q_end - q) {
-      for (; q < q_end && t < t_end; ++q) {
-        t = static_cast<O>(std::lower_bound(indices + t, indices + t_end, indices[q]) - indices);
-        if (t < t_end && indices[t] == indices[q]) f(t++, q);
-      }
-    } else {
-      while (t < t_end && q < q_end) {
-        const I a = indices[t], b = indices[q];
-        if (a == b) f(t, q);
-        t += a <= b;
-        q += b <= a;
-      }
-    }
   }
 };
 
