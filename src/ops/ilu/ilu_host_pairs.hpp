@@ -123,63 +123,87 @@ class HostPairs {
         const auto k = static_cast<int64_t>(columns[s]);
         const O begin = first_shared(k), end = form_ == Form::lu ? rows_.offsets[k + 1] : rows_.diagonal[k];
         const int64_t length = end - begin;
-        const auto room = static_cast<size_t>(std::min(entries, length) + spare);
-        if (found.size() < size + room) found.resize(2 * (size + room));
-        const size_t before = size;
+        make_room(static_cast<size_t>(length));
         passed += length;
         if (length > longer * entries)
           search(rows_.indices + begin, length, columns + (form_ == Form::lu ? s + 1 : 0),
                  form_ == Form::lu ? entries - s - 1 : s);
         else
           meet(rows_.indices + begin, static_cast<int32_t>(length));
-        counts.push_back(static_cast<uint16_t>(size - before));
+        ends_.push_back(candidates_);
+        if (candidates_ > most_candidates) settle();
       }
+      settle();
       for (int64_t t = 0; t < entries; ++t) place_[static_cast<size_t>(columns[t])] = 0;
       return static_cast<int64_t>(size) <= most;
     }
 
    private:
-    static constexpr int64_t longer = 16;  // times as long: searched instead of passed over
-    static constexpr int64_t spare = 16;   // pairs that may be written behind the last one
+    static constexpr int64_t longer = 16;                       // times as long: searched instead of passed over
+    static constexpr size_t spare = 16;                         // that may be written behind the last one
+    static constexpr size_t most_candidates = size_t{1} << 16;  // of a row at once
 
-    void add(const I* column, int64_t q) {
-      found[size++] = {static_cast<uint16_t>(place_[static_cast<size_t>(*column)] - 1),
-                       static_cast<uint16_t>(static_cast<uint32_t>(q) + skipped())};
+    void make_room(size_t more) {
+      if (columns_.size() >= candidates_ + more + spare) return;
+      columns_.resize(2 * (candidates_ + more + spare));
+      numbers_.resize(columns_.size());
+    }
+    void add(I column, int64_t q) {
+      columns_[candidates_] = column;
+      numbers_[candidates_++] = static_cast<uint16_t>(static_cast<uint32_t>(q) + skipped());
     }
     /// Of `count` columns of a needed row those that are also among `row_count` of the row.
     void search(const I* columns, int64_t count, const I* row, int64_t row_count) {
       int64_t q = 0;
       for (int64_t t = 0; t < row_count && q < count; ++t) {
         q = std::lower_bound(columns + q, columns + count, row[t]) - columns;
-        if (q < count && columns[q] == row[t]) add(columns + q, q);
+        if (q < count && columns[q] == row[t]) add(columns[q], q);
       }
     }
+    /// Of `count` columns of a needed row those that the row has, and perhaps a few others.
     void meet(const I* columns, int32_t count) {
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
       if constexpr (sizeof(I) == 4) {
         for (int32_t q = 0; q < count; q += 16) {
           const auto here = static_cast<__mmask16>((1u << std::min(16, count - q)) - 1u);
           const __m512i these = _mm512_maskz_loadu_epi32(here, columns + q);
           const auto likely = static_cast<__mmask16>(filter_.may_have(these) & here);
-          if (likely == 0) continue;
-          const __m512i places = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), likely, these, place_.data(), 4);
-          const __mmask16 met = _mm512_test_epi32_mask(places, places);
           const __m512i numbers =
               _mm512_add_epi32(_mm512_set1_epi32(q + static_cast<int32_t>(skipped())),
                                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-          const __m512i pairs = _mm512_or_si512(_mm512_sub_epi32(places, _mm512_set1_epi32(1)),
-                                                _mm512_maskz_slli_epi32(0xffff, numbers, 16));
-          _mm512_storeu_si512(found.data() + size, _mm512_maskz_compress_epi32(met, pairs));
-          size += static_cast<size_t>(__builtin_popcount(met));
+          _mm512_storeu_si512(columns_.data() + candidates_, _mm512_maskz_compress_epi32(likely, these));
+          _mm256_storeu_si256(reinterpret_cast<__m256i*>(numbers_.data() + candidates_),
+                              _mm512_maskz_cvtepi32_epi16(0xffff, _mm512_maskz_compress_epi32(likely, numbers)));
+          candidates_ += static_cast<size_t>(__builtin_popcount(likely));
         }
         return;
       }
 #endif
       for (int32_t q = 0; q < count; ++q) {
-        const I known = place_[static_cast<size_t>(columns[q])];
-        found[size] = {static_cast<uint16_t>(known - 1), static_cast<uint16_t>(static_cast<uint32_t>(q) + skipped())};
+        columns_[candidates_] = columns[q];
+        numbers_[candidates_] = static_cast<uint16_t>(static_cast<uint32_t>(q) + skipped());
+        candidates_ += place_[static_cast<size_t>(columns[q])] != 0;
+      }
+    }
+    /// Candidates that the row has become pairs, without a branch, and what each needed row has of them is counted.
+    void settle() {
+      if (found.size() < size + candidates_ + 1) found.resize(2 * (size + candidates_ + 1));
+      if (before_.size() < candidates_ + 1) before_.resize(2 * (candidates_ + 1));
+      const size_t first = size;
+      for (size_t c = 0; c < candidates_; ++c) {
+        before_[c] = static_cast<uint32_t>(size - first);
+        const I known = place_[static_cast<size_t>(columns_[c])];
+        found[size] = {static_cast<uint16_t>(known - 1), numbers_[c]};
         size += known != 0;
       }
+      before_[candidates_] = static_cast<uint32_t>(size - first);
+      uint32_t last = 0;
+      for (const size_t end : ends_) {
+        counts.push_back(static_cast<uint16_t>(before_[end] - last));
+        last = before_[end];
+      }
+      ends_.clear();
+      candidates_ = 0;
     }
 
     uint32_t skipped() const { return form_ == Form::lu; }  // the diagonal entry
@@ -199,6 +223,13 @@ class HostPairs {
     LowerRows<I, O> rows_;
     ColumnFilter filter_;
     std::vector<I> place_;  // of each column in the row at hand, and 1; 0: not there
+    // Entries of needed rows whose columns the row may have: column, place, pairs before it; of each needed row the
+    // last.
+    size_t candidates_ = 0;
+    std::vector<I> columns_;
+    std::vector<uint16_t> numbers_;
+    std::vector<uint32_t> before_;
+    std::vector<size_t> ends_;
   };
 
   /// How many pairs may be kept, by a sample of rows; 0: too many for what they spare.
