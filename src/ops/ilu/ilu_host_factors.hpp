@@ -36,13 +36,13 @@ class RowsKernel final : public Kernel {
                       ? static_cast<size_t>(desc.A.rows) * sizeof(E)
                       : 0),
         group_bytes_(padded(most_panel_rows * longest(desc, 2) * static_cast<int64_t>(sizeof(E)))),
-        spread_rows_(spreads(desc) ? desc.A.rows : 0),
-        map_bytes_(
-            needs_map(desc) ? padded(desc.A.rows * static_cast<int64_t>(spread_rows_ > 0 ? sizeof(E) : sizeof(I))) : 0),
+        map_bytes_(needs_map(desc) ? padded(desc.A.rows * static_cast<int64_t>(joint_.empty() ? sizeof(E) : sizeof(I)))
+                                   : 0),
         map_(desc.memory, Space::host, static_cast<size_t>(schedule_.threads() * (group_bytes_ + map_bytes_))) {
     if (map_bytes_ == 0) return;
+    if (pairs_.empty() && joint_.empty()) spread_rows_ = desc.A.rows;
     host_parts<Host>(queue, schedule_.threads(),
-                     [&](int64_t t) { std::memset(map_of(t), 0, static_cast<size_t>(map_bytes_)); });
+                     [&](int64_t t) { std::memset(map_of<std::byte>(t), 0, static_cast<size_t>(map_bytes_)); });
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -56,28 +56,27 @@ class RowsKernel final : public Kernel {
                                        rule_,
                                        inverses_.bytes() > 0 ? inverses_.template as<E>() : nullptr};
     for (int64_t t = 0; t < schedule_.threads(); ++t) threads_[static_cast<size_t>(t)].found = {};
+    const FactorSpread<E, form, I, O> spread{row};
     if (!pairs_.empty()) {
       const FactorByPairs<E, form, I, O> by_pairs{row};
-      const FactorByMap<E, form, I, O> by_map{row, nullptr};
       schedule_.run(queue, [&](int64_t t, int64_t i) {
         Breakdown& found = threads_[static_cast<size_t>(t)].found;
         if (const auto list = pairs_.of(i); list.known) [[likely]]
           by_pairs(i, list, found);
         else
-          by_map(i, 1, map_of(t), group_of(t), found);
+          spread(i, map_of<E>(t), found);
       });
-    } else if (spread_rows_ > 0) {
-      const FactorSpread<E, form, I, O> spread{row};
-      schedule_.run(queue, [&](int64_t t, int64_t i) {
-        spread(i, reinterpret_cast<E*>(map_of(t)), threads_[static_cast<size_t>(t)].found);
-      });
+    } else if (!joint_.empty()) {
+      if constexpr (form == Form::lu) {
+        const FactorByMap<E, I, O> by_map{row, joint_.left()};
+        schedule_.run(queue, [&](int64_t t, int64_t g) {
+          const int64_t i = joint_.first(g);
+          by_map(i, joint_.first(g + 1) - i, map_of<I>(t), group_of(t), threads_[static_cast<size_t>(t)].found);
+        });
+      }
     } else if (programs_.empty()) {
-      const FactorByMap<E, form, I, O> by_map{row, joint_.left()};
-      schedule_.run(queue, [&](int64_t t, int64_t g) {
-        const int64_t i = joint_.empty() ? g : joint_.first(g);
-        by_map(i, joint_.empty() ? 1 : joint_.first(g + 1) - i, map_of(t), group_of(t),
-               threads_[static_cast<size_t>(t)].found);
-      });
+      schedule_.run(queue,
+                    [&](int64_t t, int64_t i) { spread(i, map_of<E>(t), threads_[static_cast<size_t>(t)].found); });
     } else {
       schedule_.run(queue, [&](int64_t t, int64_t i) {
         row.by_program(i, programs_.of(i), scratch_of(t), threads_[static_cast<size_t>(t)].found);
@@ -153,12 +152,6 @@ class RowsKernel final : public Kernel {
     return form == Form::cholesky || !joint_.empty() || longest(desc, 1) > HeldRows<E, I, O>::longest;
   }
 
-  /// Whether rows are spread over all columns: where that takes no more room than the factors, for all threads.
-  bool spreads(const Desc& desc) const {
-    return programs_.empty() && pairs_.empty() && joint_.empty() &&
-           schedule_.threads() * desc.A.rows <= desc.factors.nnz;
-  }
-
   /// So that threads share no cache line.
   static int64_t padded(int64_t bytes) { return (bytes + 127) / 128 * 128; }
 
@@ -167,8 +160,12 @@ class RowsKernel final : public Kernel {
     return {reinterpret_cast<E*>(mine), reinterpret_cast<const E**>(mine + numbers_bytes_)};
   }
 
-  I* map_of(int64_t t) { return reinterpret_cast<I*>(map_.template as<std::byte>() + t * (group_bytes_ + map_bytes_)); }
-  E* group_of(int64_t t) { return reinterpret_cast<E*>(reinterpret_cast<std::byte*>(map_of(t)) + map_bytes_); }
+  /// Of joint rows a place for each column, of others a number.
+  template <class T>
+  T* map_of(int64_t t) {
+    return reinterpret_cast<T*>(map_.template as<std::byte>() + t * (group_bytes_ + map_bytes_));
+  }
+  E* group_of(int64_t t) { return reinterpret_cast<E*>(map_of<std::byte>(t) + map_bytes_); }
 
   FactorPattern factors_;
   Rule<RealPart<E>> rule_;
@@ -179,10 +176,9 @@ class RowsKernel final : public Kernel {
   std::unique_ptr<PerThread[]> threads_;
   int64_t places_, numbers_bytes_, scratch_bytes_;  // of a thread
   Buffer scratch_, inverses_;
-  int64_t group_bytes_;  // of a thread
-  int64_t spread_rows_;
-  int64_t map_bytes_;  // of a thread
+  int64_t group_bytes_, map_bytes_;  // of a thread
   Buffer map_;
+  int64_t spread_rows_ = 0;
 };
 
 template <Form form>

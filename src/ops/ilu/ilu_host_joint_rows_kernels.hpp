@@ -94,22 +94,19 @@ void eliminate_one(const FactorRow<E, Form::lu, I, O>& rows, int64_t i, Breakdow
   rows.finish(i, pivot, all_finite(rows.values + first, entries), found);
 }
 
-template <class E, Form form, class I, class O>
+/// Groups of rows of lu.
+template <class E, class I, class O>
 struct FactorByMap {
-  FactorRow<E, form, I, O> rows;
+  FactorRow<E, Form::lu, I, O> rows;
   const uint8_t* left;  // JointRows::left
 
   /// Rows i to i + count - 1, which have the same columns. `numbers`: room for them where count > 1.
   void operator()(int64_t i, int64_t count, I* place, E* numbers, Breakdown& found) const {
-    if constexpr (form == Form::cholesky) {
-      one_of_cholesky(i, place, found);
-    } else {
-      switch (count) {
-        case 1: return one(i, place, found);
-        case 2: return several<2>(i, place, numbers, found);
-        case 3: return several<3>(i, place, numbers, found);
-        default: return several<4>(i, place, numbers, found);
-      }
+    switch (count) {
+      case 1: return one(i, place, found);
+      case 2: return several<2>(i, place, numbers, found);
+      case 3: return several<3>(i, place, numbers, found);
+      default: return several<4>(i, place, numbers, found);
     }
   }
 
@@ -168,8 +165,7 @@ struct FactorByMap {
       const int64_t k = columns[t];
       if (t + ahead < middle) fetch(columns[t + ahead]);
       int64_t needed = 1;
-      if (left != nullptr)
-        while (needed < left[k] && t + needed < middle && columns[t + needed] == k + needed) ++needed;
+      while (needed < left[k] && t + needed < middle && columns[t + needed] == k + needed) ++needed;
       const auto lose = [&]<int n>() { lose_to<width, n>(k, columns, t, entries, place, numbers); };
       switch (needed) {
         case 1: lose.template operator()<1>(); break;
@@ -244,36 +240,9 @@ struct FactorByMap {
     }
   }
 
-  void one_of_cholesky(int64_t i, I* place, Breakdown& found) const {
-    using R = RealPart<E>;
-    rows.gather(i);
-    const O first = rows.offsets[i], middle = rows.diagonal[i];
-    E* const numbers = rows.values + first;
-    const I* const columns = rows.indices + first;
-    E& pivot = rows.values[middle];
-    R d = real_part(pivot) + rows.rule.shift;
-    const int64_t count = middle - first;
-    const Marked marked(columns, count, place);
-    for (int64_t t = 0; t < count; ++t) {
-      const int64_t k = columns[t];
-      if (t + ahead < count) fetch(columns[t + ahead]);
-      const E* const other = rows.values + rows.offsets[k];
-      E l = numbers[t];
-      const auto lose = [&](int64_t at, int64_t q) { l = minus_conjugate_product(l, numbers[at], other[q]); };
-      each_shared(rows.indices + rows.offsets[k], int64_t{rows.diagonal[k] - rows.offsets[k]}, columns, 0, t, place,
-                  lose, [&](int64_t at, int64_t q) {
-                    for (int e = 0; e < lanes; ++e) lose(at + e, q + e);
-                  });
-      l = numbers[t] = quotient(l, rows.values[rows.diagonal[k]]);
-      d -= rows.square_of(l);
-    }
-    pivot = from_real<E>(d);
-    rows.finish(i, pivot, all_finite(numbers, count + 1), found);
-  }
-
   /// What row k needs to be known of is asked for.
   void fetch(int64_t k) const {
-    const O at = form == Form::lu ? rows.diagonal[k] : rows.offsets[k];
+    const O at = rows.diagonal[k];
     __builtin_prefetch(rows.indices + at);
     __builtin_prefetch(rows.values + at);
   }

@@ -90,12 +90,12 @@ struct FactorSpread {
     const auto lose = [&](E& sum, I column, int64_t q) {
       sum = minus_conjugate_product(sum, spread[column], numbers[q]);
     };
-    if (!each_searched(others, count, columns, 0, t, [&](int64_t at, int64_t q) { lose(sums[0], columns[at], q); })) {
-      int64_t q = 0;
-      for (; q + several <= count; q += several)
-        for (int s = 0; s < several; ++s) lose(sums[s], others[q + s], q + s);
-      for (; q < count; ++q) lose(sums[0], others[q], q);
-    }
+    if (each_searched(others, count, columns, 0, t, [&](int64_t at, int64_t q) { lose(sums[0], columns[at], q); }))
+      return sums[0];
+    int64_t q = 0;
+    for (; q + several <= count; q += several)
+      for (int s = 0; s < several; ++s) lose(sums[s], others[q + s], q + s);
+    for (; q < count; ++q) lose(sums[0], others[q], q);
     return plus(plus(sums[0], sums[1]), plus(sums[2], sums[3]));
   }
 
