@@ -28,7 +28,7 @@ HostCsr<T> needing_many(Random& random) {
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
     for (const int64_t j : columns) {
       A.indices.push_back(j);
-      A.values.push_back(i == j ? T(40) : random_value<T>(random));
+      A.values.push_back(i == j ? T(400) : random_value<T>(random));  // pivots of cholesky stay positive
     }
     A.offsets.push_back(A.nnz());
   }
