@@ -13,7 +13,8 @@ constexpr int64_t n = 6000, wide_rows = 100, narrow = 2500, wide = 3000;
 /// The first rows are wide, and rows `narrow`, `wide`, and two more need all of them; most rows share a column near the
 /// end.
 template <class T>
-HostCsr<T> needing_many(Random& random) {
+HostCsr<T> needing_many(Random& random, Form form) {
+  const T diagonal(form == Form::lu ? 40 : 400);  // so that pivots of cholesky are positive
   HostCsr<T> A;
   A.rows = A.cols = n;
   for (int64_t i = 0; i < n; ++i) {
@@ -28,17 +29,11 @@ HostCsr<T> needing_many(Random& random) {
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
     for (const int64_t j : columns) {
       A.indices.push_back(j);
-      A.values.push_back(i == j ? T(400) : random_value<T>(random));  // pivots of cholesky stay positive
+      A.values.push_back(i == j ? diagonal : random_value<T>(random));
     }
     A.offsets.push_back(A.nnz());
   }
   return A;
-}
-
-size_t place_of(const std::vector<int64_t>& offsets, const std::vector<int64_t>& indices, int64_t row, int64_t column) {
-  const auto begin = indices.begin() + offsets[static_cast<size_t>(row)],
-             end = indices.begin() + offsets[static_cast<size_t>(row) + 1];
-  return static_cast<size_t>(std::lower_bound(begin, end, column) - indices.begin());
 }
 
 /// So that the row's pivot is zero, for nothing is taken from it.
@@ -67,7 +62,7 @@ void check_factors(kkc_device_t device, Form form) {
   INFO(name(device) << ' ' << name(form) << ", seed " << seed());
   Random random(seed());
   const Context ctx(device), host(KKC_DEVICE_SERIAL);
-  const HostCsr<T> A = needing_many<T>(random);
+  const HostCsr<T> A = needing_many<T>(random, form);
   const auto compare = [&](const HostCsr<T>& matrix, const std::string& further) {
     const auto [end, got] = factors(ctx, form, matrix, "{" + further + "}");
     REQUIRE(end.status == KKC_STATUS_SUCCESS);
@@ -89,8 +84,8 @@ void check_factors(kkc_device_t device, Form form) {
   compare(singular, R"("pivot_boost": 1e-3, "boost_value": 35)");
 
   HostCsr<T> spoilt = A;
-  const int64_t last = form == Form::lu ? spoilt.indices[static_cast<size_t>(spoilt.offsets[wide + 1]) - 1] : 0;
-  spoilt.values[place_of(spoilt.offsets, spoilt.indices, wide, last)] = T(std::numeric_limits<R>::quiet_NaN());
+  const int64_t place = form == Form::lu ? spoilt.offsets[wide + 1] - 1 : spoilt.offsets[wide];
+  spoilt.values[static_cast<size_t>(place)] = T(std::numeric_limits<R>::quiet_NaN());
   end = factors(ctx, form, spoilt, "{}").first;
   CHECK(end.status == KKC_STATUS_BREAKDOWN);
   if (is_gpu(device)) CHECK(end.row == wide);

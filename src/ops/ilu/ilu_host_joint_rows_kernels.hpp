@@ -163,7 +163,7 @@ struct FactorByMap {
     const Marked marked(columns, entries, place);
     for (int64_t t = 0; t < middle;) {
       const int64_t k = columns[t];
-      if (t + ahead < middle) fetch(columns[t + ahead]);
+      if (t + rows.ahead < middle) rows.fetch(rows.diagonal[columns[t + rows.ahead]]);
       int64_t needed = 1;
       while (needed < left[k] && t + needed < middle && columns[t + needed] == k + needed) ++needed;
       const auto lose = [&]<int n>() { lose_to<width, n>(k, columns, t, entries, place, numbers); };
@@ -239,15 +239,6 @@ struct FactorByMap {
       }
     }
   }
-
-  /// What row k needs to be known of is asked for.
-  void fetch(int64_t k) const {
-    const O at = rows.diagonal[k];
-    __builtin_prefetch(rows.indices + at);
-    __builtin_prefetch(rows.values + at);
-  }
-
-  static constexpr int64_t ahead = 4;
 };
 
 }  // namespace kkc::ilu::host

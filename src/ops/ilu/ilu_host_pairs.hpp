@@ -162,7 +162,7 @@ class HostPairs {
     }
     /// Of `count` columns of a needed row those that the row has, and perhaps a few others.
     void meet(const I* columns, int32_t count) {
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#if defined(__AVX512F__)
       if constexpr (sizeof(I) == 4) {
         for (int32_t q = 0; q < count; q += 16) {
           const auto here = static_cast<__mmask16>((1u << std::min(16, count - q)) - 1u);

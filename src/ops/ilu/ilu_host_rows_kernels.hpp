@@ -112,6 +112,13 @@ struct FactorRow {
     if (!finite || zero) note(i, zero, found);
   }
 
+  /// Columns and numbers from entry `at` on are asked for.
+  void fetch(O at) const {
+    __builtin_prefetch(indices + at);
+    __builtin_prefetch(values + at);
+  }
+  static constexpr int64_t ahead = 4;  // needed rows
+
   /// Calls f(t, q) for the entries t of one row's part and q of another's that lie in the same column.
   template <class F>
   void shared(O t, O t_end, O q, O q_end, F&& f) const {

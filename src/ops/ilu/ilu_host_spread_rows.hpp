@@ -27,7 +27,7 @@ struct FactorSpread {
     if (middle == 0) return;
     for (int64_t t = 0; t < entries; ++t) spread[columns[t]] = numbers[t];
     for (int64_t t = 0; t < middle; ++t) {
-      if (t + ahead < middle) fetch(rows.diagonal[columns[t + ahead]]);
+      if (t + rows.ahead < middle) rows.fetch(rows.diagonal[columns[t + rows.ahead]]);
       const I k = columns[t];
       const O pivot = rows.diagonal[k];
       const E* const u = rows.values + pivot + 1;
@@ -75,7 +75,8 @@ struct FactorSpread {
     RealPart<E> d = real_part(pivot) + rows.rule.shift;
     const int64_t count = rows.diagonal[i] - rows.offsets[i];
     for (int64_t t = 0; t < count; ++t) {
-      if (t + ahead < count) fetch(rows.offsets[rows.indices[rows.offsets[i] + static_cast<O>(t + ahead)]]);
+      if (t + rows.ahead < count)
+        rows.fetch(rows.offsets[rows.indices[rows.offsets[i] + static_cast<O>(t + rows.ahead)]]);
       numbers[t] = entry(t, numbers[t]);
       d -= rows.square_of(numbers[t]);
     }
@@ -98,13 +99,6 @@ struct FactorSpread {
     for (; q < count; ++q) lose(sums[0], others[q], q);
     return plus(plus(sums[0], sums[1]), plus(sums[2], sums[3]));
   }
-
-  void fetch(O at) const {
-    __builtin_prefetch(rows.indices + at);
-    __builtin_prefetch(rows.values + at);
-  }
-
-  static constexpr int64_t ahead = 4;
 };
 
 }  // namespace kkc::ilu::host
