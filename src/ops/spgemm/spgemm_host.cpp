@@ -35,6 +35,7 @@ class HostKernel final : public Kernel {
     info.add("tiles", int64_t{0});
     info.add("row_classes", static_cast<int64_t>(plan_.classes.classes.size()));
     info.add("rows_in_classes", plan_.rows_in_classes);
+    info.add("column_groups", plan_.groups.count());
     for (const auto& [kind, key] :
          {std::pair(row_empty, "rows_empty"), std::pair(row_copied, "rows_copied"),
           std::pair(row_placed, "rows_placed"), std::pair(row_hash, "rows_hash"), std::pair(row_dense, "rows_dense")})

@@ -10,6 +10,52 @@
 
 namespace kkc::spgemm {
 
+/// f(block, first, bits) for each run of columns of row j of B in one block of `width` columns: the run's first entry,
+/// and a bit for each of its columns. They ascend; rows out of order give a block more than once.
+template <int width, class I, class O, class F>
+void each_block(const HostPatternRef<I, O>& B, int64_t j, const F& f) {
+  int64_t block = -1, before = -1, first = 0;
+  uint64_t bits = 0;
+  for (int64_t q = B.begin(j), end = B.end(j); q < end; ++q) {
+    const int64_t column = B.column(q);
+    if (column / width != block || column <= before) {
+      if (bits != 0) f(block, first, bits);
+      block = column / width;
+      first = q;
+      bits = 0;
+    }
+    bits |= uint64_t{1} << (column % width);
+    before = column;
+  }
+  if (bits != 0) f(block, first, bits);
+}
+
+template <int width, class I, class O>
+int64_t blocks_of(const HostPatternRef<I, O>& B, int64_t j) {
+  int64_t count = 0;
+  each_block<width>(B, j, [&](int64_t, int64_t, uint64_t) { ++count; });
+  return count;
+}
+
+/// Entries of a run in the mean, rows of B as often as rows of `left` use them: of a sample of these, scattered (every
+/// so many-th row of a skewed matrix is like the others of them).
+template <int width, class Left, class I, class O>
+double entries_of_block(const Left& left, const HostPatternRef<I, O>& B) {
+  constexpr int64_t most_rows = 1024, most_of_row = 16;
+  const int64_t rows = left.rows(), sampled = std::min(std::max<int64_t>(rows / 64, 16), most_rows);
+  int64_t entries = 0, blocks = 0;
+  for (uint64_t s = 1; s <= static_cast<uint64_t>(sampled); ++s) {
+    const auto row = left.row(static_cast<int64_t>((s * 0x9e3779b97f4a7c15u >> 33) % static_cast<uint64_t>(rows)));
+    const int64_t step = row.size() / most_of_row + 1;
+    for (int64_t k = step / 2; k < row.size(); k += step) {
+      const int64_t j = row.column(k);
+      entries += step * (B.end(j) - B.begin(j));
+      blocks += step * blocks_of<width>(B, j);
+    }
+  }
+  return static_cast<double>(entries) / static_cast<double>(std::max<int64_t>(blocks, 1));
+}
+
 /// Rows of B that meet a quarter of the blocks are kept as a bitmap of all columns instead: a vector unites eight
 /// words.
 template <class I, class O>
@@ -19,14 +65,14 @@ class ColumnBlocks {
   template <class Left>
   ColumnBlocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Left& left,
                const HostPatternRef<I, O>& B, int64_t products)
-      : B_(B), words_(static_cast<int64_t>(ColumnSet::word_count(B.cols))) {
-    if (products < 4 * B.nnz || B.nnz == 0 || !fill_blocks(left)) return;
+      : words_(static_cast<int64_t>(ColumnSet::word_count(B.cols))) {
+    if (products < 4 * B.nnz || B.nnz == 0 || entries_of_block<width>(left, B) < least_entries) return;
     offsets_ = host_array<int64_t>(memory, B.rows + 1);
     auto* const offsets = offsets_.as<int64_t>();
     const int64_t parts = parts_for_items(queue, B.nnz + B.rows);
     host_parts<Host>(queue, parts, [&](int64_t part) {
       for (int64_t j = B.first_row(parts, part), end = B.first_row(parts, part + 1); j < end; ++j) {
-        const int64_t count = pairs_of(j);
+        const int64_t count = blocks_of<width>(B, j);
         offsets[j] = 4 * count >= words_ ? words_ : 2 * count;
       }
     });
@@ -37,9 +83,9 @@ class ColumnBlocks {
         uint64_t* target = bits_.template as<uint64_t>() + offsets[j];
         if (offsets[j + 1] - offsets[j] == words_) {
           std::fill(target, target + words_, uint64_t{0});
-          each_pair(j, [&](int64_t block, uint64_t bits) { target[block] |= bits; });
+          each_block<width>(B, j, [&](int64_t block, int64_t, uint64_t bits) { target[block] |= bits; });
         } else {
-          each_pair(j, [&](int64_t block, uint64_t bits) {
+          each_block<width>(B, j, [&](int64_t block, int64_t, uint64_t bits) {
             *target++ = static_cast<uint64_t>(block);
             *target++ = bits;
           });
@@ -66,49 +112,9 @@ class ColumnBlocks {
   }
 
  private:
-  int64_t pairs_of(int64_t j) const {
-    int64_t count = 0;
-    each_pair(j, [&](int64_t, uint64_t) { ++count; });
-    return count;
-  }
+  static constexpr int width = 64;
+  static constexpr double least_entries = 2;
 
-  /// Whether blocks have two entries or more on average, rows of B as often as rows of `left` use them: a sample of
-  /// these, scattered (every so many-th row of a skewed matrix is like the others of them).
-  template <class Left>
-  bool fill_blocks(const Left& left) const {
-    constexpr int64_t most_rows = 1024, most_of_row = 16;
-    const int64_t rows = left.rows(), sampled = std::min(std::max<int64_t>(rows / 64, 16), most_rows);
-    int64_t entries = 0, pairs = 0;
-    for (uint64_t s = 1; s <= static_cast<uint64_t>(sampled); ++s) {
-      const auto row = left.row(static_cast<int64_t>((s * 0x9e3779b97f4a7c15u >> 33) % static_cast<uint64_t>(rows)));
-      const int64_t step = row.size() / most_of_row + 1;
-      for (int64_t k = step / 2; k < row.size(); k += step) {
-        const int64_t j = row.column(k);
-        entries += step * (B_.end(j) - B_.begin(j));
-        pairs += step * pairs_of(j);
-      }
-    }
-    return 2 * pairs <= entries;
-  }
-
-  /// f(block, bits) for each run of columns of one block; rows out of order give a block more than once.
-  template <class F>
-  void each_pair(int64_t j, const F& f) const {
-    int64_t block = -1;
-    uint64_t bits = 0;
-    for (int64_t q = B_.begin(j), end = B_.end(j); q < end; ++q) {
-      const int64_t column = B_.column(q);
-      if (column >> 6 != block) {
-        if (bits != 0) f(block, bits);
-        block = column >> 6;
-        bits = 0;
-      }
-      bits |= uint64_t{1} << (column & 63);
-    }
-    if (bits != 0) f(block, bits);
-  }
-
-  HostPatternRef<I, O> B_;
   int64_t words_;          // of a bitmap of all columns
   Buffer offsets_, bits_;  // of each row: a bitmap, or (block, bits) pairs, fewer words
 };

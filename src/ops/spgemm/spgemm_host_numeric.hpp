@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/host_stream.hpp"
-#include "ops/spgemm/spgemm_host_steps.hpp"
+#include "ops/spgemm/spgemm_host_group_sums.hpp"
 #include "ops/spgemm/spgemm_host_symbolic.hpp"
 
 namespace kkc::spgemm {
@@ -28,6 +28,7 @@ HostWorkspace host_workspace(const HostPlan& plan, int64_t cols, int64_t entries
       place_list_bytes(cols) * static_cast<size_t>(workers) <= of_c / 16)
     bytes = place_list_bytes(cols);
   if (plan.rows_of[-row_dense - 1] > 0) bytes = static_cast<size_t>(cols) * sizeof(E);
+  if (plan.groups.used()) bytes = static_cast<size_t>(ColumnGroups::padded(cols, StepVector<E>::lanes)) * sizeof(E);
   bytes = std::max(bytes, static_cast<size_t>(plan.longest_apart) * sizeof(E));
   if (plan.longest_hash > 0) bytes = std::max(bytes, PlaceTable<I>::bytes_for(plan.longest_hash));
   bytes = (bytes + memory_alignment - 1) / memory_alignment * memory_alignment;
@@ -275,6 +276,10 @@ class HostNumeric {
     if (stepped(kind)) return like_rows({}, i, begin, c);
     const bool noted = noted_ != Noted::none && is_noted(kind, count);
     const auto row = left_.row(i);
+    if constexpr (StepVector<E>::expands)
+      if (plan_.groups.used() && (kind == row_hash || kind == row_dense) && !alpha_is_zero_)
+        return make_by_groups(plan_.groups, row, B_, b_, beta_, c_ + begin, columns_ + begin, count,
+                              static_cast<E*>(memory), c);
     if (noted_ == Noted::now && noted) note(row, kind, columns_ + begin, count, memory, places.noted);
     const bool listed = (kind == row_hash || kind == row_dense) && lists_places(count);
     if (alpha_is_zero_ || kind != row_dense || noted || listed) scale(c_ + begin, c, count);

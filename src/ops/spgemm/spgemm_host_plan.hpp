@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ops/spgemm/spgemm_host_classes.hpp"
+#include "ops/spgemm/spgemm_host_column_groups.hpp"
 
 namespace kkc::spgemm {
 
@@ -36,6 +37,7 @@ struct HostPlan {
   // or twice pays nothing for them.
   Buffer noted;
   std::vector<int64_t> chunk_noted;
+  ColumnGroups groups;        // where used, rows of kind hash and dense are made by these, and no places are noted
   int executes = 0;           // up to noting_execute
   int64_t longest_apart = 0;  // columns of the longest row with places that execute makes in its workspace
   bool distinct = false;      // no row of B holds a column twice
@@ -54,7 +56,7 @@ struct HostPlan {
     return chunk;
   }
   int64_t bytes() const {
-    return static_cast<int64_t>(kinds.bytes() + classes.bytes() + places.bytes() + noted.bytes() +
+    return static_cast<int64_t>(kinds.bytes() + classes.bytes() + places.bytes() + noted.bytes() + groups.bytes() +
                                 (chunks.size() + heavy.size() + chunk_places.size() + chunk_noted.size()) *
                                     sizeof(int64_t));
   }

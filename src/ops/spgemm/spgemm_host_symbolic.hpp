@@ -489,7 +489,9 @@ class HostSymbolic {
       starts[at + 1] = products;
     });
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    notes = notes && starts.back() > 0 && 2 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
+    if (notes) find_groups(C, starts.back());
+    notes = notes && !plan_.groups.used() && starts.back() > 0 &&
+            2 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
     if (notes) {
       try {
         plan_.noted = host_array<uint16_t>(desc_.memory, starts.back());
@@ -504,6 +506,19 @@ class HostSymbolic {
           plan_.longest_apart = std::max(plan_.longest_apart, columns);
     // Not for a few rows: they do not repay a look at all of B.
     if (notes || 4 * plan_.placed > B_.nnz) plan_.distinct = has_distinct_rows();
+  }
+
+  /// Groups of B's columns, if the products that they would make repay it and sums of all columns take little memory
+  /// beside C.
+  void find_groups(const OutputPattern& C, int64_t products) {
+    const StepShape shape = step_shape(desc_.scalar());
+    if (!shape.gaps || products == 0 || products < 4 * B_.nnz ||
+        4 * ColumnGroups::padded(desc_.cols(), shape.lanes) * queue_.concurrency() > C.nnz)
+      return;
+    try {
+      plan_.groups.find(queue_, desc_.memory, left_, B_, shape.lanes);
+    } catch (const Error&) {  // no memory left: rows are made without
+    }
   }
 
   bool has_distinct_rows() const {

@@ -1,0 +1,87 @@
+// spgemm on hosts: rows of B whose columns lie close to each other, so that vectors of products are added to sums of
+// all columns; in order and not, with columns twice.
+#include "support/aggregates_case.hpp"
+#include "support/spgemm_gpu_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+/// Rows of `runs` runs of up to 24 columns, of which two in three are there, within `reach` of the row's place among
+/// `cols`. Of `disordered` rows in 100 they are in no order, some twice.
+std::vector<std::vector<int64_t>> clusters(Random& random, int64_t rows, int64_t cols, int64_t runs, int64_t reach,
+                                           uint64_t disordered) {
+  std::vector<std::vector<int64_t>> all;
+  for (int64_t i = 0; i < rows; ++i) {
+    std::vector<int64_t> columns;
+    for (int64_t run = 0; run < runs; ++run) {
+      const int64_t first = i * cols / rows + random_int(random, -reach, reach);
+      for (int64_t j = first; j < first + 24; ++j)
+        if (j >= 0 && j < cols && random() % 3 != 0) columns.push_back(j);
+    }
+    if (random() % 100 >= disordered) {
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    } else if (random() % 2 == 0) {
+      std::shuffle(columns.begin(), columns.end(), random);
+    }
+    all.push_back(columns);
+  }
+  return all;
+}
+
+/// Whether the library has vectors that spread entries to any of their lanes.
+bool spreads(const Context& ctx) {
+  const char* info = nullptr;
+  ok(kkc_context_info(ctx, &info));
+  return std::string(info).find("\"simd_bits\":512") != std::string::npos;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spgemm: rows of B in groups of columns", "[spgemm]", float, double, std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(device) << ' ' << options);
+    SpgemmCase<T> c;
+    c.implementation = "host_binned";
+    for (const auto& [rows, cols, reach] :
+         {std::array<int64_t, 3>{900, 900, 90}, {700, 701, 700}, {900, 40'000, 120}, {1, 15, 3}})
+      for (const uint64_t disordered : {0, 15}) {
+        const auto A = from_rows<T>(rows, clusters(random, rows, rows, 4, 90, disordered)),
+                   B = from_rows<T>(cols, clusters(random, rows, cols, 4, reach, disordered));
+        INFO(rows << " rows, " << cols << " columns within " << reach << ", " << disordered << " % in no order");
+        SpgemmCase<T> bounded = c;  // products one by one
+        bounded.max_workspace = 1 << 20;
+        REQUIRE(said("column_groups", ctx, bounded, A, B) == 0);
+        if (rows == cols && disordered == 0)
+          REQUIRE((said("column_groups", ctx, c, A, B) > 0) == (spreads(ctx) && std::is_floating_point_v<T>));
+        REQUIRE(bits(ctx, c, A, B) == bits(ctx, bounded, A, B));
+        for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {
+          if (!supported(device, "spgemm", pair, scalar_tag<T>)) continue;
+          SpgemmCase<T> d = c;
+          d.pair = d.pair_c = pair;
+          d.base_a = d.base_b = d.base_c = static_cast<int32_t>(random() % 2);
+          d.alpha = random() % 3 == 0 ? T(0) : T(-2);
+          d.beta = T(0.5);
+          d.callers_arrays = random() % 2 == 0;
+          INFO(d.text());
+          run(ctx, d, A, B, nullptr, random);
+        }
+      }
+  }
+}
+
+TEST_CASE("spgemm: columns far from each other are in no groups", "[spgemm]") {
+  for (const auto& [device, options] : hosts<double>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    std::vector<std::vector<int64_t>> rows;
+    for (int64_t i = 0; i < 600; ++i) rows.push_back(different(random, 40, 600));
+    const auto A = from_rows<double>(600, rows);
+    REQUIRE(said("column_groups", ctx, SpgemmCase<double>{}, A, A) == 0);
+  }
+}
