@@ -135,7 +135,8 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
     const bool finite = __syncthreads_or(spoilt != 0) == 0;
     if (tid == 0) finish_row<E, form>(i, row[r.middle], finite, rule, found);
     __syncthreads();
-    for (int e = tid; e <= r.middle; e += all) tell(values + r.first + e, row[e]);
+    // Of cholesky all others are told already.
+    for (int e = form == Form::lu ? tid : r.middle + tid; e <= r.middle; e += all) tell(values + r.first + e, row[e]);
   }
 
   /// Of a row's entries: what they meet in the row of L, or the column of U, that they need.
@@ -241,6 +242,7 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
         __threadfence_block();
         found_by[warp] = s;
         row[s] = l;
+        if constexpr (form == Form::cholesky) tell(values + r.first + s, l);  // rows that need it go along behind
       }
       gpu::sync32();
       if constexpr (form == Form::cholesky) square += real_part(l) * real_part(l);

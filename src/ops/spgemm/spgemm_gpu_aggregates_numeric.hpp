@@ -35,7 +35,13 @@ class AggregateProduct {
     if (found_.classes == 0) {
       using F = GatherProducts<T, I, Scale>;
       const F each{a, static_cast<const I*>(A.indices), A.base, b, C, found_.products(), entries, scale};
-      go(each, blocks(entries, F::tile), F::threads, 0);
+      if (found_.tiles > 0) {
+        using Tiles = TileProducts<T, I, Scale>;
+        go(Tiles{each, offsets_of(A), found_.tile_rows.template as<int32_t>()}, found_.tiles, Tiles::threads,
+           Tiles::shared_bytes(found_.longest));
+      } else {
+        go(each, blocks(entries, F::tile), F::threads, 0);
+      }
       if (found_.many_count > 0)
         go(GatherManyProducts<T, I, Scale>{each, found_.many.template as<int32_t>()}, found_.many_count, F::threads, 0);
       return;

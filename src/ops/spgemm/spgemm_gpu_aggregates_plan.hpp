@@ -18,8 +18,8 @@ struct AggregatePattern {
   bool walked = false;  // a thread a row: AggregateWalks
   Buffer class_of, entries, diagonals, walks, bits, walk_ends, ends, shares;
   // Without classes: the products of each entry.
-  Buffer order, starts, row_of, diagonal, many;
-  int64_t many_count = 0;
+  Buffer order, starts, row_of, diagonal, many, tile_rows;
+  int64_t many_count = 0, tiles = 0;
 
   EntryProducts products() const {
     return {order.as<uint32_t>(), starts.as<int32_t>(), row_of.as<uint32_t>(), diagonal.as<int32_t>()};
@@ -27,7 +27,7 @@ struct AggregatePattern {
   int64_t bytes() const {
     size_t sum = 0;
     for (const Buffer* b : {&class_of, &entries, &diagonals, &walks, &bits, &walk_ends, &ends, &shares, &order, &starts,
-                            &row_of, &diagonal, &many})
+                            &row_of, &diagonal, &many, &tile_rows})
       sum += b->bytes();
     return static_cast<int64_t>(sum);
   }
@@ -254,6 +254,12 @@ class AggregateSymbolic {
       with_offsets([&](const auto* of_c) { gpu::expand_rows(queue_, of_c, 0, rows(), nnz, row_of); });
       launch_over(queue_, rows(),
                   MarkDiagonalEntries{offsets, entry_of_diagonal.as<int32_t>(), rows(), row_of, state()});
+    }
+    if (found_.longest <= entries_of_tile) {
+      found_.tiles = (n + entries_of_tile - 1) / entries_of_tile;
+      found_.tile_rows = array<int32_t>(found_.tiles + 1);
+      launch_over(queue_, found_.tiles + 1,
+                  FindTiles{A_.offsets, rows(), found_.tiles, found_.tile_rows.template as<int32_t>()});
     }
     const bool may_be_many = found_.longest > most_of_thread;
     if (may_be_many) {

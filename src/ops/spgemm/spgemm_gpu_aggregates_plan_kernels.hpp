@@ -3,7 +3,7 @@
 // sums. Without classes: the products by entry of C.
 #pragma once
 
-#include "spgemm_gpu_aggregates_kernels.hpp"
+#include "spgemm_gpu_aggregates_entries_kernels.hpp"
 #include "spgemm_gpu_class_kernels.hpp"
 #include "spgemm_gpu_rows_by_column.hpp"
 

@@ -1,0 +1,219 @@
+// Values of A B on GPUs where every row of B has exactly one entry and rows are of many kinds: the plan keeps the
+// products of each entry of C. Each sum has one thread, or one block, and a fixed order.
+#pragma once
+
+#include "spgemm_gpu_aggregates_kernels.hpp"
+
+namespace kkc::spgemm::gpu_parts {
+
+/// The products of each entry of C, as the plan keeps them where rows are of many kinds.
+struct EntryProducts {
+  const uint32_t* order;    // positions in A's values
+  const int32_t* starts;    // [entries + 1]
+  const uint32_t* rows;     // of C's entries, diagonal_entry added; null unless rows are scaled
+  const int32_t* diagonal;  // of A's rows: position + 1
+};
+inline constexpr uint32_t diagonal_entry = 1u << 31;
+inline constexpr int32_t most_of_thread = 256;  // products; entries of more are a block's
+
+/// What of an entry's sum is C's.
+template <class T, class Scale>
+__device__ inline T scaled_sum(const EntryProducts& products, const Scale& scale, const T* a, const T* b, int64_t e,
+                               const T& sum) {
+  if constexpr (Scale::scales) {
+    const uint32_t mark = products.rows[e];
+    const bool own = (mark & diagonal_entry) != 0;
+    const auto i = static_cast<int64_t>(mark & ~diagonal_entry);
+    const T scaled = gpu::multiply(scale.of(i, a[products.diagonal[i] - 1], own), sum);
+    return own ? gpu::add(b[i], scaled) : scaled;
+  } else {
+    return sum;
+  }
+}
+
+/// A thread several entries of C.
+template <class T, class I, class Scale>
+struct GatherProducts {
+  static constexpr int threads = 256, items = 4, tile = threads * items, ahead = 2;
+  const T* a;
+  const I* columns;  // of A
+  int32_t base;
+  const T* b;
+  Values<T> C;
+  EntryProducts products;
+  int64_t entries;
+  Scale scale;
+
+  __device__ void operator()() const {
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * tile + threadIdx.x;
+    const Coefficients<T> c(C);
+    int32_t begin[items], length[items];
+    uint32_t position[items];
+    T x[items];
+    int64_t j[items];
+#pragma unroll
+    for (int u = 0; u < items; ++u) {
+      const int64_t e = first + u * threads;
+      length[u] = 0;
+      if (e < entries) {
+        begin[u] = products.starts[e];
+        length[u] = products.starts[e + 1] - begin[u];
+      }
+    }
+    if (!c.live()) {
+      for (int u = 0; u < items; ++u)
+        if (length[u] > 0 && length[u] <= most_of_thread) c.finish(C.data[first + u * threads], T{});
+      return;
+    }
+#pragma unroll
+    for (int u = 0; u < items; ++u)
+      if (length[u] > 0) position[u] = products.order[begin[u]];
+#pragma unroll
+    for (int u = 0; u < items; ++u)
+      if (length[u] > 0) {
+        x[u] = a[position[u]];
+        j[u] = static_cast<int64_t>(columns[position[u]]) - base;
+      }
+#pragma unroll
+    for (int u = 0; u < items; ++u)
+      if (length[u] > 0) x[u] = gpu::multiply(x[u], b[j[u]]);
+#pragma unroll
+    for (int u = 0; u < items; ++u) {
+      if (length[u] == 0 || length[u] > most_of_thread) continue;
+      T sum = x[u];
+      for (int32_t p = 1; p < length[u]; p += ahead) add_products(begin[u] + p, length[u] - p, sum);
+      const int64_t e = first + u * threads;
+      c.finish(C.data[e], scaled_sum(products, scale, a, b, e, sum));
+    }
+  }
+
+  /// Products p and those behind it, up to `count` and `ahead`: what they need is on its way for all of them at once.
+  __device__ void add_products(int64_t p, int32_t count, T& sum) const {
+    uint32_t position[ahead];
+    T y[ahead];
+    int64_t j[ahead];
+#pragma unroll
+    for (int v = 0; v < ahead; ++v)
+      if (v < count) position[v] = products.order[p + v];
+#pragma unroll
+    for (int v = 0; v < ahead; ++v)
+      if (v < count) {
+        y[v] = a[position[v]];
+        j[v] = static_cast<int64_t>(columns[position[v]]) - base;
+      }
+#pragma unroll
+    for (int v = 0; v < ahead; ++v)
+      if (v < count) y[v] = gpu::multiply(y[v], b[j[v]]);
+#pragma unroll
+    for (int v = 0; v < ahead; ++v)
+      if (v < count) sum = gpu::add(sum, y[v]);
+  }
+
+  __device__ T product(int64_t p) const {
+    const uint32_t position = products.order[p];
+    return gpu::multiply(a[position], b[static_cast<int64_t>(columns[position]) - base]);
+  }
+};
+
+/// A block an entry of many products.
+template <class T, class I, class Scale>
+struct GatherManyProducts {
+  static constexpr int threads = 256;
+  GatherProducts<T, I, Scale> each;
+  const int32_t* list;
+
+  __device__ void operator()() const {
+    __shared__ T sums[threads / 32];
+    const int64_t e = list[blockIdx.x];
+    const Coefficients<T> c(each.C);
+    const int64_t begin = each.products.starts[e], end = each.products.starts[e + 1];
+    T sum{};
+    if (c.live())
+      for (int64_t p = begin + threadIdx.x; p < end; p += threads) sum = gpu::add(sum, each.product(p));
+    sum = gpu::subgroup_sum(sum, 32);
+    if ((threadIdx.x & 31u) == 0) sums[threadIdx.x >> 5] = sum;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    sum = sums[0];
+    for (int w = 1; w < threads / 32; ++w) sum = gpu::add(sum, sums[w]);
+    if (c.live()) sum = scaled_sum(each.products, each.scale, each.a, each.b, e, sum);
+    c.finish(each.C.data[e], sum);
+  }
+};
+
+inline constexpr int32_t entries_of_tile = 1024;  // of A, and as many more as end the last row
+
+/// A block the rows of a tile: their products come to shared memory as A's entries lie, and are added up from there.
+template <class T, class I, class Scale>
+struct TileProducts {
+  static constexpr int threads = 256, items = entries_of_tile / threads;
+  GatherProducts<T, I, Scale> each;
+  Offsets offsets;           // of A
+  const int32_t* first_row;  // of each tile, and behind the last
+
+  static size_t shared_bytes(int32_t longest) { return static_cast<size_t>(entries_of_tile + longest) * sizeof(T); }
+
+  __device__ void operator()() const {
+    extern __shared__ char shared[];
+    T* const staged = reinterpret_cast<T*>(shared);
+    const int32_t row = first_row[blockIdx.x], behind = first_row[blockIdx.x + 1];
+    if (row == behind) return;
+    const int64_t begin = offsets.at(row);
+    const auto length = static_cast<int32_t>(offsets.at(behind) - begin);
+    const Coefficients<T> c(each.C);
+    if (c.live()) stage(begin, length, staged);
+    __syncthreads();
+    const auto from = static_cast<uint32_t>(begin);
+    for (int64_t e = each.C.offsets.at(row) + threadIdx.x, end = each.C.offsets.at(behind); e < end; e += threads) {
+      const int32_t first = each.products.starts[e], count = each.products.starts[e + 1] - first;
+      if (count > most_of_thread) continue;
+      T sum{};
+      if (c.live()) {
+        sum = staged[each.products.order[first] - from];
+        for (int32_t p = 1; p < count; ++p) sum = gpu::add(sum, staged[each.products.order[first + p] - from]);
+        sum = scaled_sum(each.products, each.scale, each.a, each.b, e, sum);
+      }
+      c.finish(each.C.data[e], sum);
+    }
+  }
+
+  __device__ void stage(int64_t begin, int32_t length, T* staged) const {
+    for (int32_t k = static_cast<int32_t>(threadIdx.x); k < length; k += entries_of_tile) {
+      T x[items];
+      int64_t j[items];
+#pragma unroll
+      for (int u = 0; u < items; ++u)
+        if (k + u * threads < length) {
+          x[u] = gpu::load_once(each.a + begin + k + u * threads);
+          j[u] = static_cast<int64_t>(gpu::load_once(each.columns + begin + k + u * threads)) - each.base;
+        }
+#pragma unroll
+      for (int u = 0; u < items; ++u)
+        if (k + u * threads < length) staged[k + u * threads] = gpu::multiply(x[u], each.b[j[u]]);
+    }
+  }
+};
+
+/// The first row of each tile: of those with entries from the tile's first on.
+struct FindTiles {
+  static constexpr int threads = 256;
+  Offsets offsets;  // of A
+  int64_t rows, tiles;
+  int32_t* first_row;  // [tiles + 1]
+
+  __device__ void operator()() const {
+    const int64_t t = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (t > tiles) return;
+    int64_t low = t == tiles ? rows : 0, high = rows;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (offsets.at(middle) < t * entries_of_tile)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    first_row[t] = static_cast<int32_t>(low);
+  }
+};
+
+}  // namespace kkc::spgemm::gpu_parts
