@@ -76,15 +76,16 @@ HostCsr<T> irregular(Random& random, int64_t rows, int64_t cols, int64_t empty, 
   return A;
 }
 
-/// Rows around the lengths at which the plan goes another way, among short and empty ones.
+/// Rows around the lengths, up to the longest, at which the plan goes another way, among short and empty ones.
 template <class T>
-HostCsr<T> of_all_lengths(Random& random, int64_t size) {
+HostCsr<T> of_all_lengths(Random& random, int64_t size, int64_t longest) {
   constexpr int64_t lengths[] = {31,   32,   33,   127,  128,  129,  255,  256,  257,  511,   513,
                                  1024, 1025, 2047, 2048, 2049, 4096, 4097, 8192, 8193, 16384, 16385};
+  const auto count = static_cast<size_t>(std::upper_bound(std::begin(lengths), std::end(lengths), longest) - lengths);
   HostCsr<T> A;
   A.rows = A.cols = size;
   for (int64_t row = 0; row < size; ++row) {
-    const int64_t length = row % 9 == 4 ? lengths[static_cast<size_t>(row / 9) % std::size(lengths)] : row % 4;
+    const int64_t length = row % 9 == 4 ? lengths[static_cast<size_t>(row / 9) % count] : row % 4;
     for (int64_t k = 0; k < length; ++k) A.indices.push_back(random_int(random, 0, size - 1));
     A.offsets.push_back(A.nnz());
   }
@@ -129,6 +130,8 @@ constexpr Operands all_operands[] = {{"cross", true},
                                      {"many kinds", false},
                                      {"many products", false},
                                      {"long row", false},
+                                     {"lengths of a tile at most", false},
+                                     {"many products in tiles", false},
                                      {"all lengths", false},
                                      {"all lengths, many columns", false},
                                      {"mostly empty", true}};
@@ -146,9 +149,12 @@ std::pair<HostCsr<T>, HostCsr<T>> operands_of(Random& random, const std::string&
   if (name == "many kinds") return {irregular<T>(random, 3000, 3000, 7, 30), one_a_row<T>(random, 3000, 400)};
   if (name == "many products") return {irregular<T>(random, 900, 900, 5, 3000), one_a_row<T>(random, 900, 2)};
   if (name == "long row") return {irregular<T>(random, 2000, 2000, 9, 20000), one_a_row<T>(random, 2000, 1500)};
-  if (name == "all lengths") return {of_all_lengths<T>(random, 500), one_a_row<T>(random, 500, 450)};
+  if (name == "lengths of a tile at most")
+    return {of_all_lengths<T>(random, 2000, 1024), one_a_row<T>(random, 2000, 700)};
+  if (name == "many products in tiles") return {of_all_lengths<T>(random, 900, 1024), one_a_row<T>(random, 900, 2)};
+  if (name == "all lengths") return {of_all_lengths<T>(random, 500, 16385), one_a_row<T>(random, 500, 450)};
   if (name == "all lengths, many columns")
-    return {of_all_lengths<T>(random, 500), one_a_row<T>(random, 500, 9'000'000)};
+    return {of_all_lengths<T>(random, 500, 16385), one_a_row<T>(random, 500, 9'000'000)};
   return {irregular<T>(random, 9000, 9000, 1, 20), one_a_row<T>(random, 9000, 3000)};
 }
 

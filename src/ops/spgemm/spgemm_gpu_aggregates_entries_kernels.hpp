@@ -3,12 +3,14 @@
 #pragma once
 
 #include "spgemm_gpu_aggregates_kernels.hpp"
+#include "spgemm_gpu_rows_by_column.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
 /// The products of each entry of C, as the plan keeps them where rows are of many kinds.
 struct EntryProducts {
-  const uint32_t* order;    // positions in A's values
+  const uint32_t* order;    // positions in A's values; by tiles only where blocks take entries of many products
+  const uint16_t* places;   // by tiles, of A's entries: their products' among those of the tile
   const int32_t* starts;    // [entries + 1]
   const uint32_t* rows;     // of C's entries, diagonal_entry added; null unless rows are scaled
   const int32_t* diagonal;  // of A's rows: position + 1
@@ -141,36 +143,36 @@ struct GatherManyProducts {
   }
 };
 
-inline constexpr int32_t entries_of_tile = 1024;  // of A, and as many more as end the last row
-
-/// A block the rows of a tile: their products come to shared memory as A's entries lie, and are added up from there.
+/// A block the rows of a tile: A is read as it lies, and its products come to shared memory in the order of C's
+/// entries.
 template <class T, class I, class Scale>
 struct TileProducts {
   static constexpr int threads = 256, items = entries_of_tile / threads;
   GatherProducts<T, I, Scale> each;
-  Offsets offsets;           // of A
-  const int32_t* first_row;  // of each tile, and behind the last
+  RowTiles tiles;
 
   static size_t shared_bytes(int32_t longest) { return static_cast<size_t>(entries_of_tile + longest) * sizeof(T); }
 
   __device__ void operator()() const {
     extern __shared__ char shared[];
     T* const staged = reinterpret_cast<T*>(shared);
-    const int32_t row = first_row[blockIdx.x], behind = first_row[blockIdx.x + 1];
+    const int32_t row = tiles.first_row[blockIdx.x], behind = tiles.first_row[blockIdx.x + 1];
     if (row == behind) return;
-    const int64_t begin = offsets.at(row);
-    const auto length = static_cast<int32_t>(offsets.at(behind) - begin);
+    const int64_t begin = tiles.offsets.at(row);
     const Coefficients<T> c(each.C);
-    if (c.live()) stage(begin, length, staged);
+    if (c.live()) stage(begin, static_cast<int32_t>(tiles.offsets.at(behind) - begin), staged);
+    const auto from = static_cast<int32_t>(begin);
+    const int64_t end = each.C.offsets.at(behind);
+    int64_t e = each.C.offsets.at(row) + threadIdx.x;
     __syncthreads();
-    const auto from = static_cast<uint32_t>(begin);
-    for (int64_t e = each.C.offsets.at(row) + threadIdx.x, end = each.C.offsets.at(behind); e < end; e += threads) {
+    for (; e < end; e += threads) {
       const int32_t first = each.products.starts[e], count = each.products.starts[e + 1] - first;
       if (count > most_of_thread) continue;
       T sum{};
       if (c.live()) {
-        sum = staged[each.products.order[first] - from];
-        for (int32_t p = 1; p < count; ++p) sum = gpu::add(sum, staged[each.products.order[first + p] - from]);
+        const T* const products = staged + (first - from);
+        sum = products[0];
+        for (int32_t p = 1; p < count; ++p) sum = gpu::add(sum, products[p]);
         sum = scaled_sum(each.products, each.scale, each.a, each.b, e, sum);
       }
       c.finish(each.C.data[e], sum);
@@ -181,15 +183,18 @@ struct TileProducts {
     for (int32_t k = static_cast<int32_t>(threadIdx.x); k < length; k += entries_of_tile) {
       T x[items];
       int64_t j[items];
+      int32_t place[items];
 #pragma unroll
       for (int u = 0; u < items; ++u)
         if (k + u * threads < length) {
-          x[u] = gpu::load_once(each.a + begin + k + u * threads);
-          j[u] = static_cast<int64_t>(gpu::load_once(each.columns + begin + k + u * threads)) - each.base;
+          const int64_t at = begin + k + u * threads;
+          x[u] = gpu::load_once(each.a + at);
+          j[u] = static_cast<int64_t>(gpu::load_once(each.columns + at)) - each.base;
+          place[u] = each.products.places[at];
         }
 #pragma unroll
       for (int u = 0; u < items; ++u)
-        if (k + u * threads < length) staged[k + u * threads] = gpu::multiply(x[u], each.b[j[u]]);
+        if (k + u * threads < length) staged[place[u]] = gpu::multiply(x[u], each.b[j[u]]);
     }
   }
 };

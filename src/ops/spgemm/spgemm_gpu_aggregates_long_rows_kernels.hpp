@@ -50,7 +50,7 @@ struct OrderRowsInBlocks {
       const Key key = keys[padded(at)];
       const bool first = at == 0 || key / capacity != keys[padded(at - 1)] / capacity;
       const auto place = static_cast<int32_t>(key % capacity);
-      to.order[begin + at] = static_cast<uint32_t>(begin + place);
+      to.order[begin + at] = static_cast<uint32_t>(begin + place);  // longer than a tile
       to.met[begin + at] = static_cast<uint32_t>(key / capacity) | (first ? first_product : 0u);
       if (first) firsts |= 1u << k;
       if (place + 1 == diagonal) diagonal_at = at;

@@ -37,7 +37,7 @@ class AggregateProduct {
       const F each{a, static_cast<const I*>(A.indices), A.base, b, C, found_.products(), entries, scale};
       if (found_.tiles > 0) {
         using Tiles = TileProducts<T, I, Scale>;
-        go(Tiles{each, offsets_of(A), found_.tile_rows.template as<int32_t>()}, found_.tiles, Tiles::threads,
+        go(Tiles{each, {offsets_of(A), found_.tile_rows.template as<int32_t>()}}, found_.tiles, Tiles::threads,
            Tiles::shared_bytes(found_.longest));
       } else {
         go(each, blocks(entries, F::tile), F::threads, 0);

@@ -18,16 +18,17 @@ struct AggregatePattern {
   bool walked = false;  // a thread a row: AggregateWalks
   Buffer class_of, entries, diagonals, walks, bits, walk_ends, ends, shares;
   // Without classes: the products of each entry.
-  Buffer order, starts, row_of, diagonal, many, tile_rows;
+  Buffer order, places, starts, row_of, diagonal, many, tile_rows;
   int64_t many_count = 0, tiles = 0;
 
   EntryProducts products() const {
-    return {order.as<uint32_t>(), starts.as<int32_t>(), row_of.as<uint32_t>(), diagonal.as<int32_t>()};
+    return {order.as<uint32_t>(), places.as<uint16_t>(), starts.as<int32_t>(), row_of.as<uint32_t>(),
+            diagonal.as<int32_t>()};
   }
   int64_t bytes() const {
     size_t sum = 0;
-    for (const Buffer* b : {&class_of, &entries, &diagonals, &walks, &bits, &walk_ends, &ends, &shares, &order, &starts,
-                            &row_of, &diagonal, &many, &tile_rows})
+    for (const Buffer* b : {&class_of, &entries, &diagonals, &walks, &bits, &walk_ends, &ends, &shares, &order, &places,
+                            &starts, &row_of, &diagonal, &many, &tile_rows})
       sum += b->bytes();
     return static_cast<int64_t>(sum);
   }
@@ -223,7 +224,9 @@ class AggregateSymbolic {
   void by_entries() {
     const int64_t n = desc_.A.nnz;
     clear(queue_, state_);
-    found_.order = array<uint32_t>(n);
+    const bool may_be_many = found_.longest > most_of_thread, by_tiles = found_.longest <= entries_of_tile;
+    if (by_tiles) find_tiles(n);
+    if (may_be_many || !by_tiles) found_.order = array<uint32_t>(n);
     const Buffer met = array<uint32_t>(n), counts = array<int32_t>(rows());
     Buffer entry_of_diagonal;
     if (wants_diagonal_) {
@@ -234,8 +237,14 @@ class AggregateSymbolic {
     }
     order_rows(queue_, desc_.memory,
                RowsToOrder<I>{.A = A_, .B = B_, .entries = n, .longest = found_.longest, .cols = desc_.cols()},
-               {found_.order.template as<uint32_t>(), met.as<uint32_t>(), counts.as<int32_t>(),
-                found_.diagonal.template as<int32_t>(), entry_of_diagonal.as<int32_t>(), state()});
+               {.order = found_.order.template as<uint32_t>(),
+                .places = found_.places.template as<uint16_t>(),
+                .tiles = {A_.offsets, found_.tile_rows.template as<int32_t>()},
+                .met = met.as<uint32_t>(),
+                .counts = counts.as<int32_t>(),
+                .diagonal = found_.diagonal.template as<int32_t>(),
+                .entry_of_diagonal = entry_of_diagonal.as<int32_t>(),
+                .state = state()});
     with_offsets([&]<class O>(O* offsets) {
       scan<O>(gpu::RunSource<int32_t, O>{counts.as<int32_t>(), 0}, gpu::OffsetsTarget<O>{{offsets, 0}}, rows(),
               reinterpret_cast<O*>(&state()->entries));
@@ -255,23 +264,26 @@ class AggregateSymbolic {
       launch_over(queue_, rows(),
                   MarkDiagonalEntries{offsets, entry_of_diagonal.as<int32_t>(), rows(), row_of, state()});
     }
-    if (found_.longest <= entries_of_tile) {
-      found_.tiles = (n + entries_of_tile - 1) / entries_of_tile;
-      found_.tile_rows = array<int32_t>(found_.tiles + 1);
-      launch_over(queue_, found_.tiles + 1,
-                  FindTiles{A_.offsets, rows(), found_.tiles, found_.tile_rows.template as<int32_t>()});
-    }
-    const bool may_be_many = found_.longest > most_of_thread;
     if (may_be_many) {
       using F = ListManyProducts;
       found_.many = array<int32_t>(n / most_of_thread + 1);
       launch_over(queue_, (nnz + F::items - 1) / F::items, F{starts, nnz, found_.many.template as<int32_t>(), state()});
     }
-    if (!wants_diagonal_ && !may_be_many) return;
-    const auto s = read_back<AggregateState>(queue_, state());
-    found_.many_count = s.many;
-    found_.missing = s.missing != 0;
-    found_.repeated = s.repeated != 0;
+    if (wants_diagonal_ || may_be_many) {
+      const auto s = read_back<AggregateState>(queue_, state());
+      found_.many_count = s.many;
+      found_.missing = s.missing != 0;
+      found_.repeated = s.repeated != 0;
+    }
+    if (found_.tiles > 0 && found_.many_count == 0) found_.order = Buffer();
+  }
+
+  void find_tiles(int64_t entries) {
+    found_.tiles = (entries + entries_of_tile - 1) / entries_of_tile;
+    found_.tile_rows = array<int32_t>(found_.tiles + 1);
+    found_.places = array<uint16_t>(entries);
+    launch_over(queue_, found_.tiles + 1,
+                FindTiles{A_.offsets, rows(), found_.tiles, found_.tile_rows.template as<int32_t>()});
   }
 
   Queue& queue_;

@@ -47,6 +47,7 @@ struct OrderShortRows {
 
   struct Row {
     int32_t row, begin, length, at;  // at: counted through the warp's rows
+    int32_t of_tile;                 // RowsByColumn::begin_of_tile()
   };
   struct alignas(16) Warp {
     Key keys[most];
@@ -68,7 +69,8 @@ struct OrderShortRows {
     if (there && length == 0) to.counts[i] = 0;
     const uint32_t taken = gpu::ballot32(is_short && length > 0);
     if (is_short && length > 0)
-      mine.rows[__popc(taken & ((1u << lane) - 1))] = {static_cast<int32_t>(i), begin, length, 0};
+      mine.rows[__popc(taken & ((1u << lane) - 1))] = {static_cast<int32_t>(i), begin, length, 0,
+                                                       to.begin_of_tile(begin)};
     gpu::sync32();
     const int count = __popc(taken);
     Row row{};
@@ -143,10 +145,11 @@ struct OrderShortRows {
       firsts[e] = gpu::ballot32(first);
       const int owner = there ? static_cast<int>(key >> (column_bits + place_bits)) : from;
       const int32_t begin = gpu::shuffle_from(row.begin, owner, 32),
-                    shift = gpu::shuffle_from(row.begin - row.at, owner, 32);
+                    shift = gpu::shuffle_from(row.begin - row.at, owner, 32),
+                    of_tile = gpu::shuffle_from(row.of_tile, owner, 32);
       if (!there) continue;
       const auto p = static_cast<int32_t>(key & ((1u << place_bits) - 1));
-      to.order[shift + at] = static_cast<uint32_t>(begin + p);
+      to.put(begin + p, shift + at, of_tile);
       to.met[shift + at] =
           (static_cast<uint32_t>(key >> place_bits) & ((1u << column_bits) - 1)) | (first ? first_product : 0u);
       if (to.diagonal != nullptr && p + 1 == mine.diagonal[owner]) mine.diagonal_at[owner] = at;
@@ -238,6 +241,7 @@ struct OrderLongerRows {
     const auto begin = static_cast<int32_t>(A.begin(i)), length = static_cast<int32_t>(A.end(i)) - begin;
     Key x[per_lane];
     const uint32_t diagonal = gpu::or32(read_keys<capacity>(A, B, to, i, begin, length, lane, x));
+    const int32_t of_tile = to.begin_of_tile(begin);
     gpu::sort_runs(x);
     OrderShortRows<I, Key>::store_run(keys, x, lane);
     gpu::sync32();
@@ -248,7 +252,7 @@ struct OrderLongerRows {
       const bool first = there && (at == 0 || key / capacity != keys[at - 1] / capacity);
       const uint32_t firsts = gpu::ballot32(first), place = static_cast<uint32_t>(key) % capacity;
       if (there) {
-        to.order[begin + at] = static_cast<uint32_t>(begin) + place;
+        to.put(begin + static_cast<int32_t>(place), begin + at, of_tile);
         to.met[begin + at] = static_cast<uint32_t>(key / capacity) | (first ? first_product : 0u);
         if (place + 1 == diagonal) to.entry_of_diagonal[i] = entries + __popc(firsts << (31 - lane));
       }

@@ -58,8 +58,14 @@ class ExpandedRows {
                                     .entries = n_,
                                     .longest = n_,
                                     .cols = p_.cols},
-               {order_.template as<uint32_t>(), met_.template as<uint32_t>(), counts.as<int32_t>(), nullptr, nullptr,
-                state.as<AggregateState>()});
+               {.order = order_.template as<uint32_t>(),
+                .places = nullptr,
+                .tiles = {},
+                .met = met_.template as<uint32_t>(),
+                .counts = counts.as<int32_t>(),
+                .diagonal = nullptr,
+                .entry_of_diagonal = nullptr,
+                .state = state.as<AggregateState>()});
   }
 
   /// Once C's arrays are there: the columns, and what GatherRows reads.

@@ -34,14 +34,35 @@ struct SingleEntries {
 
 inline constexpr uint32_t first_product = 1u << 31;
 
+/// Tiles of A's entries: the rows that begin in one are a block's.
+inline constexpr int32_t entries_of_tile = 1024;  // and as many more as end the last row
+struct RowTiles {
+  Offsets offsets;           // of A
+  const int32_t* first_row;  // of each tile, and behind the last
+
+  /// The first entry of the rows of the tile in which a row begins.
+  __device__ int32_t begin(int32_t row_begin) const {
+    return static_cast<int32_t>(offsets.at(first_row[row_begin / entries_of_tile]));
+  }
+};
+
 /// What rows become: slot p, as A's entry p, is of the row to which that entry belongs.
 struct RowsByColumn {
-  uint32_t* order;             // [entries of A] positions in A
+  uint32_t* order;             // [entries of A] positions in A; null unless wanted
+  uint16_t* places;            // [entries of A] slots, from the first of the row's tile; null unless wanted
+  RowTiles tiles;              // for those
   uint32_t* met;               // [entries of A] column of C; first_product where an entry of C begins
   int32_t* counts;             // [rows] entries of C
   int32_t* diagonal;           // [rows] position in A, plus one; zero at first; null unless wanted
   int32_t* entry_of_diagonal;  // [rows] in the row of C, plus one; zero at first
   AggregateState* state;
+
+  __device__ int32_t begin_of_tile(int32_t row_begin) const { return places == nullptr ? 0 : tiles.begin(row_begin); }
+  /// The entry at `position` belongs into a slot; of_tile: what begin_of_tile() says of its row.
+  __device__ void put(int32_t position, int32_t slot, int32_t of_tile) const {
+    if (order != nullptr) order[slot] = static_cast<uint32_t>(position);
+    if (places != nullptr) places[position] = static_cast<uint16_t>(slot - of_tile);
+  }
 
   __device__ void found_diagonal(int64_t row, int32_t position) const {
     if (atomicCAS(diagonal + row, 0, position + 1) != 0) state->repeated = 1;
