@@ -484,6 +484,30 @@ TEST_CASE("ilu, ic: hosts factor rows longer than two bytes count among short on
   }
 }
 
+TEST_CASE("ilu, ic: rows of columns that hardly meet, on GPUs", "[ilu][ic][gpu]") {
+  constexpr int64_t n = 60000;
+  Random random(seed());
+  INFO("seed " << seed());
+  Rows rows(n);
+  for (int64_t i = 0; i < n; ++i) {
+    auto& row = rows[static_cast<size_t>(i)];
+    row = {i};
+    for (int k = 0; k < 13; ++k) row.push_back(random_int(random, 0, n - 1));
+    put_in_order(row);
+  }
+  on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+    if (!is_gpu(ctx.device()) || implementation != "gpu_sync_free") return;
+    const HostCsr<double> A = with_values<double>(random, rows, form);
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    Plan plan;
+    ok(plan_factors(form, ctx, A_device, R"({"implementation": "gpu_sync_free"})", plan.out()));
+    Matrix F;
+    ok(kkc_plan_create_output(plan, F.out()));
+    REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+    CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
+  });
+}
+
 TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs says so", "[ilu][ic]") {
   Random random(seed());
   Rows rows(20000);
@@ -508,6 +532,15 @@ TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs say
             KKC_STATUS_NOT_SUPPORTED);
       CHECK_THAT(kkc_last_error(), ContainsSubstring("takes rows of at most 224 entries on average"));
     }
+    // One row after the other.
+    Rows chain(5000);
+    for (int64_t row = 0; row < 5000; ++row)
+      for (int64_t column = std::max<int64_t>(0, row - 3); column < std::min<int64_t>(5000, row + 4); ++column)
+        chain[static_cast<size_t>(row)].push_back(column);
+    const DeviceCsr<double> chain_device(ctx, with_values<double>(random, chain, form), KKC_INDEX_32_32, 0);
+    CHECK(plan_factors(form, ctx, chain_device, R"({"implementation": "gpu_programs"})", none.out()) ==
+          KKC_STATUS_NOT_SUPPORTED);
+    CHECK_THAT(kkc_last_error(), ContainsSubstring("takes levels of 4 rows or more in the mean"));
     ok(plan_factors(form, ctx, A_device, "{}", other.out()));
     Matrix F;
     ok(kkc_plan_create_output(other, F.out()));

@@ -8,9 +8,9 @@
 
 #include "core/dispatch.hpp"
 #include "device/gpu_scan.hpp"
+#include "ilu_gpu_pattern.hpp"
 #include "ilu_gpu_sync_free_blocks.hpp"
 #include "ilu_gpu_sync_free_kernels.hpp"
-#include "ops/levels/levels.hpp"
 #include "ops/transpose/transpose.hpp"
 
 namespace kkc::ilu {
@@ -35,21 +35,13 @@ class SyncFreeKernel final : public Kernel {
  public:
   SyncFreeKernel(const Desc& desc, Queue& queue)
       : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, queue), longest_row_(desc.longest_row) {
-    const CsrRef pattern{desc.A.pair,
-                         desc.A.scalar,
-                         0,
-                         desc.A.rows,
-                         desc.A.rows,
-                         desc.factors.nnz,
-                         desc.factors.offsets->data(),
-                         desc.factors.indices->data(),
-                         nullptr};
-    levels_ = levels::find(queue, {pattern, Uplo::lower, false, desc.memory});
+    levels_ = levels_of(desc, queue);
     constexpr size_t entry_bytes = sizeof(E) + sizeof(I);
     room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
     if (desc.longest_row > room_beside_long_rows) find_tasks(desc, queue);
     if (task_count_ > 0) {
-      if constexpr (form == Form::lu) columns_ = transpose::transposed_pattern(queue, desc.memory, pattern);
+      if constexpr (form == Form::lu)
+        columns_ = transpose::transposed_pattern(queue, desc.memory, pattern_of_factors(desc));
       find_long_rows(desc, queue, room_beside_blocks);
     } else if (desc.longest_row > room_beside_few) {
       find_long_rows(desc, queue, room_beside_few);
@@ -59,6 +51,7 @@ class SyncFreeKernel final : public Kernel {
         if (row_bytes(desc.longest_row, entry_bytes) > most_shared) find_long_rows(desc, queue, room_beside_long_rows);
       }
     }
+    together_ = form == Form::lu && goes_together(desc, queue);
     const size_t bytes = row_bytes(room_, entry_bytes);
     warps_ = static_cast<int>(std::clamp<size_t>(most_shared / std::max<size_t>(bytes, 1), 1, few_warps));
     if (task_count_ > 0) warps_ = warps_of_tasks;
@@ -111,9 +104,9 @@ class SyncFreeKernel final : public Kernel {
 
  private:
   static constexpr size_t ticket_bytes = 256;
-  // Rows a level and entries a row in the mean: most of what a row needs is there when its turn comes, and one pass of
-  // the warp's lanes takes all of its products.
-  static constexpr int64_t wide_level = 256, short_row = 10;
+  // Rows a level and entries a row in the mean, see goes_together().
+  static constexpr int64_t wide_level = 256, short_row = 10, wider = 4;
+  static constexpr uint32_t needed_of_a_meeting = 4;
   // Entries of a row in shared memory where few rows are longer: the less room a row takes, the more rows there are at
   // once.
   static constexpr int32_t room_beside_few = form == Form::lu ? 512 : 256;
@@ -146,11 +139,28 @@ class SyncFreeKernel final : public Kernel {
     functor.ticket = static_cast<unsigned*>(args.workspace);
     functor.rows = args.factors.rows;
     functor.room = room_;
-    functor.together = form == Form::lu && levels_->count * wide_level <= args.factors.rows &&
-                       args.factors.nnz <= short_row * args.factors.rows;
+    functor.together = together_;
     functor.long_rows = {long_rows_.as<I>(), long_begins_.as<O>(), static_cast<int>(long_count_)};
     functor.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
     return functor;
+  }
+
+  /// Whether rows lose to up to 32 others at once: what they need is mostly there, and one pass of a warp's lanes takes
+  /// all products; or longer rows, of which hardly any column is met.
+  bool goes_together(const Desc& desc, Queue& queue) const {
+    const int64_t rows = desc.A.rows, wide = levels_->count * wide_level, nnz = desc.factors.nnz;
+    if (wide <= rows && nnz <= short_row * rows) return true;
+    if (wide * wider > rows || nnz > short_row * wider * rows) return false;
+    using Count = CountMeetings<I, O>;
+    const Buffer counts = device_array<uint32_t>(desc, 2);
+    gpu::clear_words(queue, counts.data(), counts.bytes());
+    gpu::launch(queue, gpu::blocks_for(Count::most * 32, Count::threads), Count::threads, 0,
+                Count{desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),
+                      desc.factors.indices->template as<I>(), rows, counts.as<uint32_t>()});
+    std::array<uint32_t, 2> found;
+    queue.copy(found.data(), counts.data(), sizeof found);
+    queue.synchronize();
+    return found[1] * needed_of_a_meeting <= found[0];
   }
 
   template <class X>
@@ -233,6 +243,7 @@ class SyncFreeKernel final : public Kernel {
   Buffer long_rows_, long_begins_, tasks_;
   EntryMap columns_;  // of lu, where some rows are for blocks
   int32_t room_ = 0;
+  bool together_ = false;
   int warps_ = 1;
   size_t shared_bytes_ = 0;
 };

@@ -8,7 +8,7 @@
 
 #include "core/dispatch.hpp"
 #include "ilu_gpu_levels_kernels.hpp"
-#include "ops/levels/levels.hpp"
+#include "ilu_gpu_pattern.hpp"
 
 namespace kkc::ilu {
 namespace gpu_parts {
@@ -23,16 +23,7 @@ class LevelsKernel final : public Kernel {
  public:
   LevelsKernel(const Desc& desc, Queue& queue)
       : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, queue) {
-    const CsrRef pattern{desc.A.pair,
-                         desc.A.scalar,
-                         0,
-                         desc.A.rows,
-                         desc.A.rows,
-                         desc.factors.nnz,
-                         desc.factors.offsets->data(),
-                         desc.factors.indices->data(),
-                         nullptr};
-    levels_ = levels::find(queue, {pattern, Uplo::lower, false, desc.memory});
+    levels_ = levels_of(desc, queue);
     const auto entries = static_cast<uint64_t>(std::clamp(levels_->entries_a_row, 1.0, 32.0));
     lanes_log2_ = std::bit_width(std::bit_ceil(entries)) - 1;
     for (int64_t l = 0; l < levels_->count; ++l) {

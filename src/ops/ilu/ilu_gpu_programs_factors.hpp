@@ -19,16 +19,7 @@ class ProgramsKernel final : public Kernel {
  public:
   ProgramsKernel(const Desc& desc, Queue& queue, std::shared_ptr<const Programs> programs)
       : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, queue), programs_(std::move(programs)) {
-    const CsrRef pattern{desc.A.pair,
-                         desc.A.scalar,
-                         0,
-                         desc.A.rows,
-                         desc.A.rows,
-                         desc.factors.nnz,
-                         desc.factors.offsets->data(),
-                         desc.factors.indices->data(),
-                         nullptr};
-    levels_ = levels::find(queue, {pattern, Uplo::lower, false, desc.memory});
+    levels_ = levels_of(desc, queue);
     rows_ = desc.A.rows;
     const int each = programs_->lanes > 0 ? 32 / programs_->lanes : 1;
     set_records(desc, queue, each);
@@ -193,7 +184,7 @@ std::unique_ptr<Kernel> make_programs(const Desc& desc, Queue& queue) {
   return kernel;
 }
 
-/// Finds the programs, since only they tell.
+/// Finds levels and programs, since only they tell.
 template <Form form>
 std::string programs_unsupported(const Desc& desc) {
   if (desc.A.rows == 0) return "there are no rows";
@@ -204,10 +195,17 @@ std::string programs_unsupported(const Desc& desc) {
   if (desc.factors.nnz > most * desc.A.rows)
     return cat("takes rows of at most ", most, " entries on average, the factors have ", desc.factors.nnz, " in ",
                desc.A.rows);
+  // Rows of one after the other wait for all that a part of their program needs, not only for what is next.
+  constexpr int64_t narrow = 4;
   Queue& queue = desc.memory->queue();
   std::string reason;
   try {
-    queue.run([&] { reason = programs_of<form>(desc, queue)->unsupported; });
+    queue.run([&] {
+      const int64_t levels = levels_of(desc, queue)->count;
+      reason = desc.A.rows < narrow * levels
+                   ? cat("takes levels of ", narrow, " rows or more in the mean, ", desc.A.rows, " rows have ", levels)
+                   : programs_of<form>(desc, queue)->unsupported;
+    });
   } catch (const Error& error) {
     reason = cat("looking at its rows failed: ", error.what());
   }

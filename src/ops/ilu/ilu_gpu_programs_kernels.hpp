@@ -260,20 +260,28 @@ struct FactorLongRows : ProgramFactors<E, I, O> {
       }
     }
     E last{};
+    const auto tell_pivot = [&] {
+      tell(this->values + record.first + static_cast<O>(middle), last);
+      tell(inverses + record.row, quotient(from_real<E>(1), last));
+    };
+    // What others wait for first.
+    bool told = false;
     if constexpr (form == Form::cholesky) {
       if (lane == 0) last = from_real<E>(real_part(row[middle]) - square);
       spoilt += not_finite(last);
     } else {
-      if (lane == 0) last = row[middle];
+      for (int e = middle + 1 + lane; e < count; e += 32) tell(this->values + record.first + static_cast<O>(e), row[e]);
+      if (lane == 0) {
+        last = row[middle];
+        told = is_kept(last, this->rule);
+        if (told) tell_pivot();
+      }
       for (int e = middle + lane; e < count; e += 32) spoilt += not_finite(row[e]);
     }
     const bool finite = gpu::ballot32(spoilt != 0) == 0;
-    if (lane == 0) {
-      finish_row<E, form>(record.row, last, finite, this->rule, this->found);
-      tell(this->values + record.first + static_cast<O>(middle), last);
-      tell(inverses + record.row, quotient(from_real<E>(1), last));
-    }
-    for (int e = middle + 1 + lane; e < count; e += 32) tell(this->values + record.first + static_cast<O>(e), row[e]);
+    if (lane != 0) return;
+    finish_row<E, form>(record.row, last, finite, this->rule, this->found);
+    if (!told) tell_pivot();
   }
 };
 

@@ -270,19 +270,8 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
       if ((threadIdx.x & 31) != 0) continue;
       const E u = gpu::add(row[t], sum);
       row[t] = u;
-      if (t > r.middle || is_kept(u)) tell(values + r.first + t, u);
+      if (t > r.middle || is_kept(u, rule)) tell(values + r.first + t, u);
     }
-  }
-
-  /// Whether the rule leaves a pivot as it is.
-  __device__ bool is_kept(const E& u) const {
-    bool zero = false;
-    const E pivot = lu_pivot(
-        u, rule, [](R x) { return sqrt(x); }, zero);
-    if constexpr (gpu::is_pair<E>)
-      return pivot.re == u.re && pivot.im == u.im;
-    else
-      return pivot == u;
   }
 
   static constexpr unsigned pause = 150;  // ns, more or less: warps that ask hold up those that find

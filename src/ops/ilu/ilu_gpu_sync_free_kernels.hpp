@@ -67,6 +67,18 @@ __device__ inline void tell(E* p, const E& a) {
   }
 }
 
+/// Whether the rule leaves a pivot of lu as it is: then it may be told before it is known whether its row is finite.
+template <class E>
+__device__ inline bool is_kept(const E& u, const Rule<RealPart<E>>& rule) {
+  bool zero = false;
+  const E pivot = lu_pivot(
+      u, rule, [](RealPart<E> x) { return sqrt(x); }, zero);
+  if constexpr (gpu::is_pair<E>)
+    return pivot.re == u.re && pivot.im == u.im;
+  else
+    return pivot == u;
+}
+
 /// Rows that shared memory does not take, ascending, and where each lies in the workspace.
 template <class I, class O>
 struct LongRows {
@@ -94,6 +106,39 @@ struct FindLongRows {
     const int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x;
     const O entries = i < rows ? offsets[i + 1] - offsets[i] : O{0};
     if (entries > static_cast<O>(room)) list[atomicAdd(count, 1u)] = {static_cast<I>(i), entries};
+  }
+};
+
+/// Of rows here and there: how many others they need, some of them, and how often a column of those is one of theirs. A
+/// warp a row.
+template <class I, class O>
+struct CountMeetings {
+  static constexpr int threads = 256;
+  static constexpr int64_t most = 512;
+  static constexpr int most_of_row = 8;
+  const O *offsets, *diagonal;
+  const I* indices;
+  int64_t rows;
+  uint32_t* counts;  // needed, met; zero at first
+
+  __device__ void operator()() const {
+    const int64_t sample = (int64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+    if (sample >= most) return;
+    const auto i =
+        static_cast<int64_t>((static_cast<uint64_t>(sample) * 0x9e3779b97f4a7c15u >> 33) % static_cast<uint64_t>(rows));
+    const O first = offsets[i];
+    const auto count = static_cast<int>(offsets[i + 1] - first), middle = static_cast<int>(diagonal[i] - first),
+               step = middle / most_of_row + 1;
+    uint32_t needed = 0, met = 0;
+    for (int p = 0; p < middle; p += step, ++needed) {
+      const I k = indices[first + p];
+      for (O q = diagonal[k] + 1 + static_cast<O>(threadIdx.x % 32); q < offsets[k + 1]; q += 32)
+        met += find_column(indices + first, p + 1, count, indices[q]) >= 0 ? 1 : 0;
+    }
+    met = gpu::subgroup_sum(met, 32);
+    if (threadIdx.x % 32 != 0) return;
+    atomicAdd(counts, needed);
+    atomicAdd(counts + 1, met);
   }
 };
 
@@ -207,8 +252,11 @@ struct FactorSyncFree {
       };
       const auto take = [&](Step& step, int p) {
         const O q = step.from + lane;
-        if (!is_there(step.pivot)) step.pivot = await(values + step.at);
-        if (step.t >= 0 && !is_there(step.u)) step.u = await(values + q);
+        // Asked for together: they are told together.
+        while (!is_there(step.pivot) || (step.t >= 0 && !is_there(step.u))) {
+          step.pivot = gpu::load_fresh(values + step.at);
+          if (step.t >= 0) step.u = gpu::load_fresh(values + q);
+        }
         const E &diagonal_value = step.pivot, &u = step.u;
         if constexpr (form == Form::lu) {
           const E l = quotient(row[p], diagonal_value);
@@ -232,7 +280,10 @@ struct FactorSyncFree {
           sum = gpu::subgroup_sum(sum, 32);
           const E l = quotient(gpu::add(row[p], sum), diagonal_value);
           gpu::sync32();
-          if (lane == 0) row[p] = l;
+          if (lane == 0) {
+            row[p] = l;
+            tell(values + r.first + p, l);
+          }
           square += real_part(l) * real_part(l);
           if constexpr (gpu::is_pair<E>) square += l.im * l.im;
         }
@@ -346,7 +397,10 @@ struct FactorSyncFree {
             l = minus_conjugate_product(l, other, await(values + q));
         }
       }
-      if (there) row[begin + lane] = l;
+      if (there) {
+        row[begin + lane] = l;
+        tell(values + r.first + begin + lane, l);
+      }
       square += real_part(l) * real_part(l);
       if constexpr (gpu::is_pair<E>) square += l.im * l.im;
       gpu::sync32();
@@ -356,14 +410,21 @@ struct FactorSyncFree {
     gpu::sync32();
   }
 
+  /// Tells what others wait for first: of lu U, of cholesky, whose L is told already, the pivot.
   __device__ void finish(const Row& r, E* row) const {
     const int lane = static_cast<int>(threadIdx.x) & 31;
+    if constexpr (form == Form::lu)
+      for (int e = r.middle + lane; e < r.count; e += 32)
+        if (e > r.middle || is_kept(row[e], rule)) tell(values + r.first + e, row[e]);
     R spoilt = 0;
     for (int e = lane; e < r.count; e += 32) spoilt += not_finite(row[e]);
     const bool finite = gpu::ballot32(spoilt != 0) == 0;
-    if (lane == 0) finish_row<E, form>(r.i, row[r.middle], finite, rule, found);
-    gpu::sync32();
-    for (int e = lane; e < r.count; e += 32) tell(values + r.first + e, row[e]);
+    if (lane == 0) {
+      finish_row<E, form>(r.i, row[r.middle], finite, rule, found);
+      tell(values + r.first + r.middle, row[r.middle]);
+    }
+    if constexpr (form == Form::lu)
+      for (int e = lane; e < r.middle; e += 32) tell(values + r.first + e, row[e]);
   }
 
   static constexpr int ahead = 2;    // needed rows that are prepared

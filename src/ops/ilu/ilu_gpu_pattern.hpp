@@ -1,0 +1,28 @@
+// The factors' pattern on GPUs, and its levels, which what looks at implementations finds once for all of them.
+#pragma once
+
+#include "ops/ilu/ilu.hpp"
+#include "ops/levels/levels.hpp"
+
+namespace kkc::ilu::gpu_parts {
+
+/// The pattern of the factors.
+inline CsrRef pattern_of_factors(const Desc& desc) {
+  return {desc.A.pair,
+          desc.A.scalar,
+          0,
+          desc.A.rows,
+          desc.A.rows,
+          desc.factors.nnz,
+          desc.factors.offsets->data(),
+          desc.factors.indices->data(),
+          nullptr};
+}
+
+/// Levels of the factors' rows.
+inline const std::shared_ptr<const Levels>& levels_of(const Desc& desc, Queue& queue) {
+  if (!desc.levels) desc.levels = levels::find(queue, {pattern_of_factors(desc), Uplo::lower, false, desc.memory});
+  return desc.levels;
+}
+
+}  // namespace kkc::ilu::gpu_parts
