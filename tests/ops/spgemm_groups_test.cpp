@@ -75,6 +75,35 @@ TEMPLATE_TEST_CASE("spgemm: rows of B in groups of columns", "[spgemm]", float, 
   }
 }
 
+TEST_CASE("spgemm: rows of B whose entries two bytes cannot count are in no groups", "[spgemm]") {
+  for (const auto& [device, options] : hosts<double>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(device) << ' ' << options);
+    std::vector<std::vector<int64_t>> a, b;
+    for (int64_t i = 0; i < 40; ++i) {
+      a.push_back(different(random, 6, 40));
+      const int64_t first = random_int(random, 0, 77'000);
+      b.emplace_back();
+      for (int64_t j = first; j < first + 3000; ++j) b.back().push_back(j);
+    }
+    for (int64_t i = 0; i < 40; i += 2) a[static_cast<size_t>(i)] = {0, 1, 2, 3, 4 + i / 2};
+    const auto A = from_rows<double>(40, a);
+    for (const int64_t longest : {65'535, 65'536}) {
+      for (int64_t i = 0; i < 4; ++i) {
+        auto& row = b[static_cast<size_t>(i)];
+        row.clear();
+        for (int64_t j = 0; j < longest - i; ++j) row.push_back(10'000 + j);
+      }
+      const auto B = from_rows<double>(80'000, b);
+      SpgemmCase<double> c, bounded;
+      bounded.max_workspace = 1 << 20;
+      REQUIRE((said("column_groups", ctx, c, A, B) > 0) == (spreads(ctx) && longest == 65'535));
+      REQUIRE(bits(ctx, c, A, B) == bits(ctx, bounded, A, B));
+    }
+  }
+}
+
 TEST_CASE("spgemm: columns far from each other are in no groups", "[spgemm]") {
   for (const auto& [device, options] : hosts<double>()) {
     const Context ctx(device, options);
