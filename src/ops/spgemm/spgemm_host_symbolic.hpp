@@ -489,7 +489,8 @@ class HostSymbolic {
       starts[at + 1] = products;
     });
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    if (notes) find_groups(C, starts.back());
+    if (notes && plan_.rows_of[-row_hash - 1] + plan_.rows_of[-row_dense - 1] > 0)
+      find_groups(C, free_products_ - plan_.placed);
     notes = notes && !plan_.groups.used() && starts.back() > 0 &&
             2 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
     if (notes) {
@@ -512,7 +513,7 @@ class HostSymbolic {
   /// beside C.
   void find_groups(const OutputPattern& C, int64_t products) {
     const StepShape shape = step_shape(desc_.scalar());
-    if (!shape.gaps || products == 0 || products < 4 * B_.nnz ||
+    if (!shape.gaps || products < 4 * B_.nnz ||
         4 * ColumnGroups::padded(desc_.cols(), shape.lanes) * queue_.concurrency() > C.nnz)
       return;
     try {
