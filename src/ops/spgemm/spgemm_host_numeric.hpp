@@ -310,7 +310,7 @@ class HostNumeric {
       for (int64_t p = 0; p < count; ++p) c[p] = times(beta_, old[p]);
   }
 
-  static void add(E& sum, E a, E b) { sum = plus(sum, times(a, b)); }
+  static void add(E& sum, E a, E b) { sum = added(a, b, sum); }
 
   /// The lines of a row of B soon to be read: of long rows of A a later one, and where a still later one begins.
   template <class Row>
@@ -352,7 +352,7 @@ class HostNumeric {
           if (q + ahead < count) __builtin_prefetch(b + q + ahead);
           if (q % 32 == 0) __builtin_prefetch(places + q + places_ahead, 0, 0);  // once: past the outer caches
           E sums[8];
-          for (int t = 0; t < 8; ++t) sums[t] = plus(c[places[q + t]], times(a, b[q + t]));
+          for (int t = 0; t < 8; ++t) sums[t] = added(a, b[q + t], c[places[q + t]]);
           for (int t = 0; t < 8; ++t) c[places[q + t]] = sums[t];
         }
       for (; q < count; ++q) add(c[places[q]], a, b[q]);
@@ -375,7 +375,7 @@ class HostNumeric {
       if (plan_.distinct)
         for (; q + 4 <= count; q += 4) {
           E sums[4];
-          for (int t = 0; t < 4; ++t) sums[t] = plus(sum_of(q + t), times(a, b[q + t]));
+          for (int t = 0; t < 4; ++t) sums[t] = added(a, b[q + t], sum_of(q + t));
           for (int t = 0; t < 4; ++t) sum_of(q + t) = sums[t];
         }
       for (; q < count; ++q) add(sum_of(q), a, b[q]);
@@ -450,7 +450,7 @@ class HostNumeric {
       for (const E* const end = b + counts[k]; b < end; b += length) {
         E* const to = c + *place++;
         E sums[length];
-        for (int t = 0; t < length; ++t) sums[t] = plus(to[t], times(a, b[t]));
+        for (int t = 0; t < length; ++t) sums[t] = added(a, b[t], to[t]);
         for (int t = 0; t < length; ++t) to[t] = sums[t];
       }
     }

@@ -303,14 +303,6 @@ class RestrictionKernel final : public Kernel {
     return mask;
   }
 
-  /// As rows with masks add, so that bits do not tell which rows have any.
-  static E added(E a, E b, E c) {
-    if constexpr (V::expands)
-      return std::fma(a, b, c);
-    else
-      return plus(c, times(a, b));
-  }
-
   template <int run>
   static void placed(int64_t i, const Operands& x, int64_t m, E* c, const std::byte* marks) {
     switch (place_bytes(m)) {

@@ -240,6 +240,15 @@ struct StepVector<float> {
 };
 #endif
 
+/// a b + c as vectors that spread entries add it, so that bits do not tell how a product's place is found.
+template <class E>
+E added(E a, E b, E c) {
+  if constexpr (StepVector<E>::expands)
+    return std::fma(a, b, c);
+  else
+    return plus(c, times(a, b));
+}
+
 /// What steps this build's numeric phase wants.
 constexpr StepShape step_shape(Scalar scalar) {
   if (scalar == Scalar::f64) return {StepVector<double>::lanes, StepVector<double>::expands};
