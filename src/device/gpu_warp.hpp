@@ -75,6 +75,15 @@ __device__ inline uint32_t ballot32(bool condition) {
 #endif
 }
 
+/// Which of this thread's 32 neighbours hold the same word, or more than those where the device does not tell.
+__device__ inline uint32_t equal32([[maybe_unused]] unsigned long long word) {
+#if defined(__HIP__)
+  return 0xffffffffu;
+#else
+  return __match_any_sync(0xffffffffu, word);
+#endif
+}
+
 /// The bits of all 32 neighbours.
 __device__ inline uint32_t or32(uint32_t bits) {
 #if defined(__HIP__)

@@ -186,18 +186,25 @@ class SyncFreeKernel final : public Kernel {
     while (++least < Find::steps && above[static_cast<size_t>(least) - 1] * rows_of_a_heavy_one > n) {
     }
     if (above[static_cast<size_t>(least) - 1] == 0) return;
-    std::vector<uint8_t> weights(static_cast<size_t>(n));
-    queue.copy(weights.data(), flags.data(), weights.size());
+    std::vector<I> heavy(above[static_cast<size_t>(least) - 1]);  // their places in the order
+    heavy_count_ = static_cast<int64_t>(heavy.size());
+    const Buffer list = device_array<I>(desc, heavy.size());
+    gpu::clear_words(queue, counts.data(), counts.bytes());
+    gpu::launch_over(queue, n, ListHeavyRows<I>{flags.as<uint8_t>(), n, least, list.as<I>(), counts.as<uint32_t>()});
+    queue.copy(heavy.data(), list.data(), heavy.size() * sizeof(I));
     queue.synchronize();
+    std::sort(heavy.begin(), heavy.end());
     std::vector<int64_t> tasks;
-    for (int64_t position = 0, begun = 0; position < n; ++position) {
-      const bool alone = weights[static_cast<size_t>(position)] >= least;
-      const bool after = position > 0 && weights[static_cast<size_t>(position) - 1] >= least;
-      heavy_count_ += alone;
-      if (position != 0 && !alone && !after && position - begun < warps_of_tasks) continue;
-      tasks.push_back(2 * position + alone);
-      begun = position;
+    int64_t position = 0;
+    const auto add_others = [&](int64_t end) {
+      for (; position < end; position += warps_of_tasks) tasks.push_back(2 * position);
+    };
+    for (const int64_t alone : heavy) {
+      add_others(alone);
+      tasks.push_back(2 * alone + 1);
+      position = alone + 1;
     }
+    add_others(n);
     task_count_ = static_cast<int64_t>(tasks.size());
     tasks.push_back(2 * n);
     tasks_ = device_array<int64_t>(desc, tasks.size());

@@ -54,7 +54,8 @@ struct SeenSlots {
   }
 
   /// The slot of each lane's `hash`, made where there is none; of lanes that do not ask, nothing. All lanes of a warp
-  /// call together, and one at a time writes to an empty slot: the first rows of all warps come to few slots.
+  /// call together, and of those with one hash one at a time writes to an empty slot: the first rows of all warps come
+  /// to few slots.
   __device__ int slot(bool asks, const RowTable& table, uint64_t hash, int64_t row, int32_t most, int32_t* count,
                       int32_t* too_many) const {
     constexpr unsigned long long low = table_slots - 1;
@@ -65,13 +66,14 @@ struct SeenSlots {
     const bool known = ((seen ^ key) & ~low) == 0;
     int at = static_cast<int>((known ? seen : key) & low);
     bool open = asks && !known;
+    const uint32_t alike = gpu::ballot32(open) == 0 ? 0 : gpu::equal32(key);
     while (gpu::ballot32(open) != 0) {
       if (open && gpu::load_fresh(too_many) != 0) open = false;  // there may be no empty slot any more
       unsigned long long there = open ? gpu::load_fresh(table.keys + at) : key;
       const uint32_t empty = gpu::ballot32(there == ~0ull);
       if (!open) continue;
       if (there == ~0ull) {
-        if ((empty & (self - 1)) != 0) continue;  // looks again
+        if ((empty & alike & (self - 1)) != 0) continue;  // looks again
         there = atomicCAS(table.keys + at, ~0ull, key);
         if (there == ~0ull) {
           table.rows[at] = row;

@@ -1,7 +1,7 @@
 // Columns of C's rows and places of their products for host_restriction, a chunk of rows at a time. A row is first
 // compared with the one that followed last time, then with those of its hash: on grids a few kinds of rows come again
 // and again, shifted, and share the places of their products (spgemm_host_aggregates.hpp does the same). Others are
-// collected in a bitmap of columns; rows of up to eight columns get a mask for each row of B.
+// collected in a bitmap of columns, or by marks of a byte; rows of up to eight columns get a mask for each row of B.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_few_columns.hpp"
 #include "ops/spgemm/spgemm_host_few_met.hpp"
+#include "ops/spgemm/spgemm_host_marked_columns.hpp"
 #include "ops/spgemm/spgemm_host_met_columns.hpp"
 #include "ops/spgemm/spgemm_host_restriction_rows.hpp"
 
@@ -64,10 +65,11 @@ class RestrictionSymbolic {
   struct Worker {
     std::optional<ColumnSet> columns;  // of a row, once one needs them
     std::optional<MetColumns<I>> met;  // the same, of rows of few products
-    std::vector<I> products;           // their columns, of the row
-    Classes known;                     // of rows in `found` that were looked at
-    std::vector<uint32_t> kinds;       // theirs
-    Found* found = nullptr;            // where rows of the next chunk go, if any were found
+    std::optional<MarkedColumns<I>> marked;
+    std::vector<I> products, collected;  // their columns, of the row; in order, each once
+    Classes known;                       // of rows in `found` that were looked at
+    std::vector<uint32_t> kinds;         // theirs
+    Found* found = nullptr;              // where rows of the next chunk go, if any were found
     void forget() {
       known = {};
       kinds.clear();
@@ -426,30 +428,29 @@ class RestrictionSymbolic {
   /// place_row() for few products, without masks.
   void meet_row(int64_t i, int64_t products, Worker& worker, Found& found, uint8_t& length) const {
     constexpr int64_t at_once = MetColumns<I>::compared_at_once;
-    if (!worker.met) {
-      worker.met.emplace(B_.cols);
-      worker.products.resize(static_cast<size_t>(most_met + at_once));
-    }
+    worker.products.resize(static_cast<size_t>(most_met + at_once));
     // Rows of B are short: their columns are copied side by side without a loop over each row's.
     I* to = worker.products.data();
-    A_.each(i, later(), [&](int64_t j, int64_t) {
-      const int64_t end = B_.end(j);
+    A_.each_run(i, later(), [&](int64_t j, int64_t, int64_t rows) {
+      const int64_t end = B_.begin(j + rows);
       int64_t q = B_.begin(j);
-      for (; q < end && q + at_once <= B_.nnz; q += at_once, to += at_once) std::copy_n(B_.indices + q, at_once, to);
+      for (; q < end && q + at_once <= B_.nnz; q += at_once, to += at_once)
+        std::memcpy(to, B_.indices + q, at_once * sizeof(I));  // std::copy_n would call a function
       for (; q < end; ++q) *to++ = B_.indices[q];
       to += end - q;
-      return true;
     });
-    MetColumns<I>& met = *worker.met;
-    auto row = met.begin(products);
     const auto base = static_cast<I>(B_.base);
     const I* const columns = worker.products.data();
+    length = products > 1 && columns[0] + 1 == columns[1] ? run_of(i) : 1;
+    if (length == 1 && products > FewMet::most && mark_row(products, worker, found)) return;
+    if (!worker.met) worker.met.emplace(B_.cols);
+    MetColumns<I>& met = *worker.met;
+    auto row = met.begin(products);
     for (int64_t k = 0; k < products; ++k) row.meet(static_cast<I>(columns[k] - base));
     const int64_t m = row.size();
     const size_t at = found.columns.size();
     found.columns.resize(at + static_cast<size_t>(std::max(m + at_once, FewMet::most)));
     I* const sorted = found.columns.data() + at;
-    length = products > 1 && columns[0] + 1 == columns[1] ? run_of(i) : 1;
     if constexpr (FewMet::suits<I>())
       if (length == 1 && m > 0 && m <= FewMet::most) {
         FewMet::sort(row.columns(), m, sorted);
@@ -468,6 +469,39 @@ class RestrictionSymbolic {
     else
       append_places<uint16_t>(products, length, place_of, found.marks);
   }
+  /// meet_row() of the columns in worker.products, if they lie close enough.
+  bool mark_row(int64_t products, Worker& worker, Found& found) const {
+    using Marked = MarkedColumns<I>;
+    const auto base = static_cast<I>(B_.base);
+    const I* const columns = worker.products.data();
+    I first = columns[0], last = columns[0];
+    for (int64_t k = 1; k < products; ++k) {
+      first = std::min(first, columns[k]);
+      last = std::max(last, columns[k]);
+    }
+    if (!Marked::suits(products, first, last)) return false;
+    if (!worker.marked) worker.marked.emplace(B_.cols);
+    Marked& marked = *worker.marked;
+    worker.collected.resize(static_cast<size_t>(most_met + Marked::more_room));
+    const I* const collected = worker.collected.data();
+    const int64_t m = marked.collect(columns, products, base, static_cast<I>(first - base), static_cast<I>(last - base),
+                                     worker.collected.data());
+    found.columns.insert(found.columns.end(), collected, collected + m);
+    if (place_bytes(m) == 1)
+      append_marked<uint8_t>(marked, columns, products, base, found.marks);
+    else
+      append_marked<uint16_t>(marked, columns, products, base, found.marks);
+    return true;
+  }
+  template <class M>
+  static void append_marked(const MarkedColumns<I>& marked, const I* columns, int64_t products, I base,
+                            std::vector<std::byte>& marks) {
+    const size_t at = marks.size(), bytes = static_cast<size_t>(products) * sizeof(M);
+    marks.resize(at + bytes + MarkedColumns<I>::more_room * sizeof(M));
+    marked.template place<M>(columns, products, base, marks.data() + at);
+    marks.resize(at + bytes);
+  }
+
   template <class M, class Place>
   static void append_places(int64_t products, int64_t length, const Place& place_of, std::vector<std::byte>& marks) {
     const size_t at = marks.size();
