@@ -21,7 +21,7 @@ namespace gpu_parts {
 
 /// Lanes of a row for FindLevels: more rows at a time find more of the chain, longer rows need more loads in flight.
 inline int lanes_log2_for(double entries_a_row) {
-  return entries_a_row < 30 ? 0 : entries_a_row < 64 ? 1 : entries_a_row < 128 ? 2 : 3;
+  return entries_a_row < 3 ? 0 : entries_a_row < 4.5 ? 1 : entries_a_row < 128 ? 2 : 3;
 }
 
 /// Entries from which a row takes a whole warp.

@@ -213,7 +213,10 @@ struct FindDiagonals {
 template <class I, class O, int deep>
 struct FindLevels {
   static constexpr int threads = 128, warps = threads / 32, batch = 4;
-  static constexpr unsigned nap = 200;  // nanoseconds between looks that found nothing: others need the issue slots
+  // Nanoseconds between looks that found nothing: others need the issue slots. Where rows have several lanes, so many
+  // more for each lane that waits, the longer it lasts: looks of rows that wait far behind the others would take all of
+  // the second-level cache's bandwidth.
+  static constexpr unsigned nap = 200, nap_of_lane = 100, nap_grows_by = 10;
   const O* offsets;
   const I* indices;
   int64_t rows, taken;  // the first `taken` in their order
@@ -352,7 +355,8 @@ struct FindLevels {
     uint32_t finals = 0;
     I waits[batch];
     int open = 0;
-    bool changed = true;  // of what the rows below are decided by, since that was done last
+    unsigned in_vain = 0;  // looks since one found something
+    bool changed = true;   // of what the rows below are decided by, since that was done last
 #pragma unroll
     for (int u = 0; u < batch; ++u) waits[u] = -1;
     while (finals != all) {
@@ -378,9 +382,12 @@ struct FindLevels {
           changed = true;
         }
       if (gpu::ballot32(changed) == 0) {
-        gpu::pause(nap);
+        const auto waiting = static_cast<unsigned>(__popc(gpu::ballot32(open != 0)));
+        ++in_vain;
+        gpu::pause(lanes == 1 ? nap : max(nap, waiting * min(nap_of_lane, in_vain * nap_grows_by)));
         continue;
       }
+      in_vain = 0;
       bool ready = open == 0 && next >= count;
       for (int mask = lanes >> 1; mask > 0; mask >>= 1) {
         mine = max(mine, gpu::shuffle_xor(mine, mask, 32));
