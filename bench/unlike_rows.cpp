@@ -152,6 +152,35 @@ Pattern points(Random& random) {
   return A;
 }
 
+/// Entries some thousands of columns from the diagonal, as after a reordering for a small bandwidth.
+Pattern near(Random& random) {
+  constexpr Index n = 200'000, each = 20;
+  Pattern A(n);
+  for (Index i = 0; i < n; ++i) {
+    A.add(i, i);
+    for (Index k = 0; k < each; ++k) {
+      const double before = -3000 * std::log(1 - random.share());
+      A.add(i, std::max(0, i - 1 - static_cast<Index>(before)));
+      A.add(i, std::min(n - 1, i + 1 + random.below(3000)));
+    }
+  }
+  return A;
+}
+
+/// A grid of 700 x 700 points, of whose links to points before them one in a hundred is missing.
+Pattern holes(Random& random) {
+  constexpr Index k = 700;
+  Pattern A(k * k);
+  for (Index i = 0; i < k * k; ++i) {
+    A.add(i, i);
+    if (i % k > 0 && random.share() > 0.01) A.add(i, i - 1);
+    if (i >= k && random.share() > 0.01) A.add(i, i - k);
+    if (i % k < k - 1) A.add(i, i + 1);
+    if (i < k * (k - 1)) A.add(i, i + k);
+  }
+  return A;
+}
+
 /// Dense blocks on the diagonal; `more`: and an entry anywhere in each row.
 Pattern blocks(Random& random, Index size, Index count, bool more) {
   Pattern A(size * count);
@@ -189,7 +218,8 @@ int main(int argc, char** argv) {
   using std::placeholders::_1;
   std::map<std::string, std::function<Pattern(Random&)>> kinds{{"web", web},       {"economy", economy},
                                                                {"saddle", saddle}, {"circuit", circuit},
-                                                               {"points", points}, {"linear_program", linear_program}};
+                                                               {"points", points}, {"linear_program", linear_program},
+                                                               {"near", near},     {"holes", holes}};
   // 6 million entries of dense blocks, and these that an entry more makes unlike.
   for (const Index size : {24, 64, 150, 300, 600})
     kinds["dense" + std::to_string(size)] = std::bind(blocks, _1, size, 6'000'000 / (size * size), false);
