@@ -34,6 +34,11 @@ class ColumnVectors {
   /// Lanes behind the last column.
   static V none() { return _mm512_set1_epi32(std::numeric_limits<int32_t>::max()); }
 
+  /// Of a vector with so many columns, or more or none.
+  static __mmask16 inside(int64_t count) {
+    return count >= lanes ? all : static_cast<__mmask16>((1u << std::max<int64_t>(count, 0)) - 1);
+  }
+
   /// `used` vectors of columns, one in the last one at least.
   template <int used>
   [[gnu::always_inline]] static void load(const int32_t* columns, int64_t count, V* v) {

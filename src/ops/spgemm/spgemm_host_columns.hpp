@@ -87,22 +87,26 @@ class ColumnSet {
   static constexpr size_t more_room = 16;
   template <class I>
   void drain_to(I* to) {
-    words<true>([&](size_t index, uint64_t word) {
+    words<true>([&](size_t index, uint64_t word) { to = write_word(index, word, to); });
+  }
+  /// Writes columns 64 index + the bits of `word`, as drain_to(), and returns where they end.
+  template <class I>
+  static I* write_word(size_t index, uint64_t word, I* to) {
 #if defined(__AVX512F__)
-      if constexpr (sizeof(I) == 4) {
-        const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        for (int part = 0; part < 4; ++part, word >>= 16) {
-          const auto bits = static_cast<__mmask16>(word);
-          const __m512i columns =
-              _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(index) * 64 + part * 16));
-          _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(bits, columns));
-          to += std::popcount(static_cast<uint64_t>(bits));
-        }
-        return;
+    if constexpr (sizeof(I) == 4) {
+      const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+      for (int part = 0; part < 4; ++part, word >>= 16) {
+        const auto bits = static_cast<__mmask16>(word);
+        const __m512i columns =
+            _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(index) * 64 + part * 16));
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(bits, columns));
+        to += std::popcount(static_cast<uint64_t>(bits));
       }
+      return to;
+    }
 #endif
-      each_bit(index, word, [&](int64_t column) { *to++ = static_cast<I>(column); });
-    });
+    each_bit(index, word, [&](int64_t column) { *to++ = static_cast<I>(column); });
+    return to;
   }
   /// Empties the set and returns how many columns it held.
   int64_t clear() {

@@ -42,8 +42,8 @@ class FewMet {
     for (int64_t k = 0; k < count; k += margin) {  // vectors share what they are compared with
       V v[vectors], place[vectors];
       for (int i = 0; i < vectors; ++i) {
-        v[i] =
-            _mm512_sub_epi32(_mm512_maskz_loadu_epi32(inside(count - k - i * lanes), columns + k + i * lanes), shift);
+        v[i] = _mm512_sub_epi32(
+            _mm512_maskz_loadu_epi32(Vectors::inside(count - k - i * lanes), columns + k + i * lanes), shift);
         place[i] = _mm512_setzero_si512();
       }
       for (int64_t p = 0; p < m; ++p) {
@@ -69,11 +69,6 @@ class FewMet {
   using Vectors = ColumnVectors;
   using V = Vectors::V;
   static constexpr int64_t at_once = 8;  // most rows meet fewer aggregates: the same steps for all of them
-
-  /// Of a vector with so many columns, or more or none.
-  static __mmask16 inside(int64_t count) {
-    return count >= lanes ? Vectors::all : static_cast<__mmask16>((1u << std::max<int64_t>(count, 0)) - 1);
-  }
 
   template <int used>
   static void sort(const int32_t* columns, int64_t count, int32_t* to) {
@@ -105,7 +100,7 @@ class FewMet {
   template <int64_t fixed>
   [[gnu::always_inline]] static void place(const int32_t* aggregates, int64_t count, const int32_t* found, int64_t m,
                                            uint32_t before, std::byte* places) {
-    const V v = _mm512_maskz_loadu_epi32(inside(count), aggregates), one = _mm512_set1_epi32(1);
+    const V v = _mm512_maskz_loadu_epi32(Vectors::inside(count), aggregates), one = _mm512_set1_epi32(1);
     V place = _mm512_set1_epi32(static_cast<int32_t>(before));
     for (int64_t p = 0; p < (fixed > 0 ? fixed : m); ++p) {
       const __mmask16 behind = _mm512_cmplt_epi32_mask(_mm512_set1_epi32(found[p]), v);

@@ -7,6 +7,9 @@
 #include <cstring>
 #include <vector>
 
+#include "ops/spgemm/spgemm_host_column_vectors.hpp"
+#include "ops/spgemm/spgemm_host_columns.hpp"
+
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -30,11 +33,11 @@ class MarkedColumns {
     uint8_t* const marks = marks_.data();
     for (int64_t k = 0; k < count; ++k) marks[columns[k] - base] = marked;
     const I* const begin = to;
-    for (size_t at = static_cast<size_t>(first) / word * word; at <= static_cast<size_t>(last); at += word) {
-      const uint64_t bits = bits_of(marks + at);
+    for (size_t index = static_cast<size_t>(first) / word; index <= static_cast<size_t>(last) / word; ++index) {
+      const uint64_t bits = bits_of(marks + index * word);
       if (bits == 0) continue;
-      std::memset(marks + at, 0, word);
-      to = write(static_cast<I>(at), bits, to);
+      std::memset(marks + index * word, 0, word);
+      to = ColumnSet::write_word(index, bits, to);
     }
     uint16_t* const places = places_.data();
     const int64_t found = to - begin;
@@ -50,16 +53,16 @@ class MarkedColumns {
     int64_t k = 0;
 #if defined(__AVX512F__)
     if constexpr (sizeof(I) == 4) {
-      constexpr __mmask16 all = 0xffff;
+      using Vectors = ColumnVectors;
       const __m512i shift = _mm512_set1_epi32(base), low = _mm512_set1_epi32(0xffff);
       for (; k < count; k += lanes, to += lanes * sizeof(M)) {
-        const auto inside = static_cast<__mmask16>(count - k >= lanes ? all : (1u << (count - k)) - 1);
+        const __mmask16 inside = Vectors::inside(count - k);
         const __m512i at = _mm512_sub_epi32(_mm512_maskz_loadu_epi32(inside, columns + k), shift);
         const __m512i found = _mm512_and_si512(_mm512_mask_i32gather_epi32(low, inside, at, places, 2), low);
         if constexpr (sizeof(M) == 1)
-          _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_maskz_cvtepi32_epi8(all, found));
+          _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_maskz_cvtepi32_epi8(Vectors::all, found));
         else
-          _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi32_epi16(all, found));
+          _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi32_epi16(Vectors::all, found));
       }
       return;
     }
@@ -79,12 +82,12 @@ class MarkedColumns {
       std::memcpy(to, &found, sizeof found);
     }
   }
-  static constexpr int64_t more_room = 16;
+  static constexpr int64_t more_room = ColumnSet::more_room;
 
  private:
   static constexpr size_t word = 64;
   static constexpr uint8_t marked = 0xff;
-  static constexpr int64_t lanes = 16;
+  static constexpr int64_t lanes = ColumnVectors::lanes;
   static constexpr size_t read_beside = 1;  // with a place
   static constexpr int64_t repaid = 32;     // columns that are looked through in the time of a product
 
@@ -104,23 +107,6 @@ class MarkedColumns {
     for (size_t e = 0; e < word; ++e) bits |= uint64_t{marks[e] & 1u} << e;
     return bits;
 #endif
-  }
-
-  static I* write(I at, uint64_t bits, I* to) {
-#if defined(__AVX512F__)
-    if constexpr (sizeof(I) == 4) {
-      const __m512i numbers = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-      for (; bits != 0; bits >>= lanes, at += lanes) {
-        const auto here = static_cast<__mmask16>(bits);
-        const __m512i columns = _mm512_add_epi32(numbers, _mm512_set1_epi32(at));
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(here, columns));
-        to += std::popcount(static_cast<uint64_t>(here));
-      }
-      return to;
-    }
-#endif
-    for (; bits != 0; bits &= bits - 1) *to++ = static_cast<I>(at + std::countr_zero(bits));
-    return to;
   }
 
   std::vector<uint8_t> marks_;

@@ -361,7 +361,7 @@ class RestrictionKernel final : public Kernel {
           const int64_t some = std::min(end - q, at_once);
           std::fill_n(factors + count, at_once, with);
           if (q + at_once <= B.nnz) [[likely]]
-            std::memcpy(values + count, b + q, at_once * sizeof(E));  // std::copy_n would call a function
+            std::copy_n(b + q, at_once, values + count);
           else
             std::copy_n(b + q, some, values + count);
           count += some;

@@ -435,7 +435,7 @@ class RestrictionSymbolic {
       const int64_t end = B_.begin(j + rows);
       int64_t q = B_.begin(j);
       for (; q < end && q + at_once <= B_.nnz; q += at_once, to += at_once)
-        std::memcpy(to, B_.indices + q, at_once * sizeof(I));  // std::copy_n would call a function
+        std::memcpy(to, B_.indices + q, at_once * sizeof(I));  // below AVX-512 std::copy_n calls a function
       for (; q < end; ++q) *to++ = B_.indices[q];
       to += end - q;
     });
