@@ -98,9 +98,9 @@ TEST_CASE("ilu: levels of fill reach the complete factors", "[ilu]") {
         const DenseEntries F = dense(download<T>(ctx, LU)), D = dense(A);
         for (int64_t i = 0; i < F.n; ++i)
           for (int64_t j = 0; j < F.n; ++j) {
-            Wide sum = i <= j ? F.values[F.at(i, j)] : Wide{};
-            for (int64_t k = 0; k < std::min(i, j + 1); ++k) sum += times(F.values[F.at(i, k)], F.values[F.at(k, j)]);
-            REQUIRE(std::abs(sum - D.values[D.at(i, j)]) < 1e-11L);
+            Wide sum = i <= j ? F.value(i, j) : Wide{};
+            for (int64_t k = 0; k < std::min(i, j + 1); ++k) sum += times(F.value(i, k), F.value(k, j));
+            REQUIRE(std::abs(sum - D.value(i, j)) < 1e-11L);
           }
       }
   }
@@ -303,7 +303,7 @@ TEMPLATE_TEST_CASE("ilu, ic: factors go to solves as they are, and solves share 
       const DenseEntries D = dense(B);
       for (int64_t i = 0; i < 50; ++i) {
         Wide sum{};
-        for (int64_t j = 0; j < 50; ++j) sum += times(D.values[D.at(i, j)], wide(got[static_cast<size_t>(j)]));
+        for (int64_t j = 0; j < 50; ++j) sum += times(D.value(i, j), wide(got[static_cast<size_t>(j)]));
         REQUIRE(std::abs(sum - Wide(1)) < 100 * epsilon<T>);
       }
       // On GPUs another plan for the same triangle takes over the levels that one which is still there has found.

@@ -1,6 +1,7 @@
 // ilut: factors against A, against complete factors, and what bounds their entries.
 #include "support/catch.hpp"
 
+#include "support/by_column.hpp"
 #include "support/ilu_case.hpp"
 
 using namespace kkc_test;
@@ -48,24 +49,34 @@ bool is_triangle(const HostCsr<T>& F, bool lower) {
 /// Frobenius norm of L U - A, beside that of A.
 template <class T>
 long double distance(const HostCsr<T>& A, const Factors<T>& f) {
-  const DenseEntries D = dense(A), L = dense(f.L), U = dense(f.U);
+  ByColumn<Wide> differences, entries;
+  const auto add = [](ByColumn<Wide>& sums, const HostCsr<T>& X, size_t row, const Wide& factor) {
+    for (auto p = static_cast<size_t>(X.offsets[row]); p < static_cast<size_t>(X.offsets[row + 1]); ++p)
+      sums[X.indices[p]] += times(factor, wide(X.values[p]));
+  };
   long double off = 0, all = 0;
-  for (int64_t i = 0; i < A.rows; ++i)
-    for (int64_t j = 0; j < A.rows; ++j) {
-      Wide sum = U.values[D.at(i, j)];
-      for (int64_t k = 0; k < i; ++k) sum += times(L.values[D.at(i, k)], U.values[D.at(k, j)]);
-      off += std::norm(sum - D.values[D.at(i, j)]);
-      all += std::norm(D.values[D.at(i, j)]);
-    }
+  for (size_t i = 0; i < static_cast<size_t>(A.rows); ++i) {
+    add(entries, A, i, 1);
+    add(differences, A, i, -1);
+    add(differences, f.U, i, 1);
+    for (auto p = static_cast<size_t>(f.L.offsets[i]); p < static_cast<size_t>(f.L.offsets[i + 1]); ++p)
+      add(differences, f.U, static_cast<size_t>(f.L.indices[p]), wide(f.L.values[p]));
+    for (const auto& [column, value] : differences.take()) off += std::norm(value);
+    for (const auto& [column, value] : entries.take()) all += std::norm(value);
+  }
   return std::sqrt(off / all);
 }
 
 template <class T>
 int64_t below_diagonal(const HostCsr<T>& A) {
-  const DenseEntries D = dense(A);
+  ByColumn<char> row;
   int64_t count = 0;
-  for (int64_t i = 0; i < A.rows; ++i)
-    for (int64_t j = 0; j < i; ++j) count += D.stored[D.at(i, j)];
+  for (int64_t i = 0; i < A.rows; ++i) {
+    for (auto p = static_cast<size_t>(A.offsets[static_cast<size_t>(i)]);
+         p < static_cast<size_t>(A.offsets[static_cast<size_t>(i) + 1]); ++p)
+      if (A.indices[p] < i) row[A.indices[p]] = 1;
+    count += static_cast<int64_t>(row.take().size());
+  }
   return count;
 }
 

@@ -482,7 +482,7 @@ TEST_CASE("spgemm: one entry in every row of a transposed A gives the bits of it
       auto turned = transpose_of(stored);
       size_t at = 0;
       for (const auto& row : rows_of_op(stored, KKC_OP_TRANSPOSE))
-        for (const auto& entry : row) turned.values[at++] = entry.second.real();
+        for (const auto& entry : row) turned.values[at++] = entry.value.real();
       const DeviceCsr<T> P(ctx, stored, KKC_INDEX_32_32, 1), R(ctx, turned, KKC_INDEX_32_32, 0),
           B(ctx, right, KKC_INDEX_32_32, 1);
       INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", pair " << pair);

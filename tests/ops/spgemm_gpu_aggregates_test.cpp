@@ -241,24 +241,7 @@ TEMPLATE_TEST_CASE("spgemm_jacobi: one entry in every row of B, on GPUs", "[spge
         ok(kkc_spgemm_jacobi_execute(plan, &omega, given ? static_cast<kkc_view_t*>(dinv) : nullptr, a, b, C));
         int64_t where = 0, count = 0;
         CHECK(kkc_plan_check(plan, &where, &count) == KKC_STATUS_SUCCESS);
-        const auto rows_a = rows_of_op(A, KKC_OP_NONE), rows_b = rows_of_op(B, KKC_OP_NONE);
-        ProductRows expected(rows_a.size());
-        for (size_t i = 0; i < rows_a.size(); ++i) {
-          std::complex<double> d = 0;
-          for (const auto& [k, value] : rows_a[i])
-            if (k == static_cast<int64_t>(i)) d += value;
-          const auto scale = -as_double(omega) * (given ? as_double(inverse[i]) : 1.0 / d);
-          const auto add = [&](std::complex<double> factor, int64_t k) {
-            for (const auto& [j, value] : rows_b[static_cast<size_t>(k)]) {
-              Sum& sum = expected[i][j];
-              sum.value += factor * value;
-              sum.size += std::abs(factor) * std::abs(value);
-              ++sum.terms;
-            }
-          };
-          add(1, static_cast<int64_t>(i));
-          for (const auto& [k, value] : rows_a[i]) add(scale * value, k);
-        }
+        const ProductRows expected = jacobi_rows(A, B, omega, given ? inverse : std::vector<T>());
         CHECK(wrong_product(SpgemmCase<T>(), expected, download<T>(ctx, C), std::vector<T>()) == "");
         if (given) continue;
         // Rows whose diagonal becomes zero are counted once each.

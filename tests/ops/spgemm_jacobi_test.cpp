@@ -39,30 +39,6 @@ void new_values(Random& random, HostCsr<T>& A) {
     }
 }
 
-/// Rows of (I - omega D^-1 A) B; d: the inverse of D, or empty.
-template <class T>
-ProductRows expected_rows(const HostCsr<T>& A, const HostCsr<T>& B, T omega, const std::vector<T>& inverse) {
-  const auto a = rows_of_op(A, KKC_OP_NONE), b = rows_of_op(B, KKC_OP_NONE);
-  ProductRows rows(a.size());
-  for (size_t i = 0; i < a.size(); ++i) {
-    std::complex<double> d = 0;
-    for (const auto& [k, value] : a[i])
-      if (k == static_cast<int64_t>(i)) d += value;
-    const auto scale = -as_double(omega) * (inverse.empty() ? 1.0 / d : as_double(inverse[i]));
-    const auto add = [&](std::complex<double> factor, int64_t k) {
-      for (const auto& [j, value] : b[static_cast<size_t>(k)]) {
-        Sum& sum = rows[i][j];
-        sum.value += factor * value;
-        sum.size += std::abs(factor) * std::abs(value);
-        ++sum.terms;
-      }
-    };
-    add(1, static_cast<int64_t>(i));
-    for (const auto& [k, value] : a[i]) add(scale * value, k);
-  }
-  return rows;
-}
-
 template <class T>
 struct JacobiCase {
   std::string implementation;
@@ -104,7 +80,7 @@ std::string wrong(const Context& ctx, const JacobiCase<T>& c, HostCsr<T> A, Host
     ok(kkc_plan_check(plan, &where, &count));
     SpgemmCase<T> as_product;
     const std::string text =
-        wrong_product(as_product, expected_rows(A, B, omega, inverse), download<T>(ctx, C), std::vector<T>());
+        wrong_product(as_product, jacobi_rows(A, B, omega, inverse), download<T>(ctx, C), std::vector<T>());
     if (!text.empty()) return text;
   }
   return {};

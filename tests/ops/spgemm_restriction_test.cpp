@@ -209,7 +209,7 @@ TEST_CASE("spgemm: lines of a grid of aggregates give the bits of rows by themse
     auto turned = transpose_of(stored);  // taken row by row
     size_t at = 0;
     for (const auto& row : rows_of_op(stored, KKC_OP_TRANSPOSE))
-      for (const auto& entry : row) turned.values[at++] = entry.second.real();
+      for (const auto& entry : row) turned.values[at++] = entry.value.real();
     for (const Visit& visit : visits()) {
       if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
       const Context ctx(visit.device, visit.options);

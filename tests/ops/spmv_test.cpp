@@ -296,19 +296,18 @@ TEMPLATE_TEST_CASE("spmv: many vectors into a y too large for the caches", "[spm
       A.offsets.push_back(A.nnz());
     }
     A.values = random_vector<T>(random, A.indices.size());
-    for (const Lie lie : {Lie::right, Lie::right_padded})
-      for (const int64_t vectors : {8, 13, 24})
-        for (const T beta : {T(0), T(-0.5)}) {
-          SpmvCase<T> c;
-          c.vectors = vectors;
-          c.x_lie = c.y_lie = lie;
-          c.alpha = T(1.5);
-          c.beta = beta;
-          INFO("seed " << seed() << ", " << name(device) << ", " << c.text());
-          const auto wrong = run_case(ctx, c, A, random);
-          REQUIRE(wrong);
-          REQUIRE(*wrong == "");
-        }
+    for (const int64_t vectors : {8, 13, 24})
+      for (const Lie lie : {Lie::right, Lie::right_padded}) {
+        SpmvCase<T> c;
+        c.vectors = vectors;
+        c.x_lie = c.y_lie = lie;
+        c.alpha = T(1.5);
+        c.beta = (vectors == 13) == (lie == Lie::right) ? T(0) : T(-0.5);
+        INFO("seed " << seed() << ", " << name(device) << ", " << c.text());
+        const auto wrong = run_case(ctx, c, A, random);
+        REQUIRE(wrong);
+        REQUIRE(*wrong == "");
+      }
   }
 }
 

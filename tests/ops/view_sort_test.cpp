@@ -208,11 +208,12 @@ TEST_CASE("view_sort: lines that several threads sort together, and all keys equ
     const Context ctx(device, device == KKC_DEVICE_OPENMP ? R"({"threads": 3})" : "");
     Random random(seed());
     for (const std::string& implementation : implementations(device)) {
-      const Placement run = place({300000}, {0});
+      const int64_t n = is_gpu(device) ? 300000 : 100000;
+      const Placement run = place({n}, {0});
       for (const int mixture : {0, 1, 2}) {
-        check_case<double>(ctx, random, {{300000}, 0, With::doubles, mixture == 1, mixture == 2, true, mixture},
+        check_case<double>(ctx, random, {{n}, 0, With::doubles, mixture == 1, mixture == 2, true, mixture},
                            implementation, {run, run, run, run});
-        check_case<uint8_t>(ctx, random, {{300000}, 0, With::places32, mixture == 1, mixture == 2, true, mixture},
+        check_case<uint8_t>(ctx, random, {{n}, 0, With::places32, mixture == 1, mixture == 2, true, mixture},
                             implementation, {run, run, run, run});
       }
       const std::vector<float> same(100000, 2.5f);

@@ -1,6 +1,7 @@
 // The devices that this run of the tests visits, and its random seed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ uint64_t seed();
 const char* name(kkc_device_t device);
 
 inline bool is_gpu(kkc_device_t device) { return device == KKC_DEVICE_CUDA || device == KKC_DEVICE_HIP; }
+
+/// Hosts take longer over sizes that only a GPU needs.
+inline bool any_gpu() { return std::any_of(devices().begin(), devices().end(), is_gpu); }
 
 /// A device as tests visit it: OpenMP also with more threads than some parts have work.
 struct Visit {

@@ -16,16 +16,36 @@ enum class Form { lu, cholesky };
 
 inline const char* name(Form form) { return form == Form::lu ? "ilu" : "ic"; }
 
-/// Entries of one place added up: a dense matrix of long doubles with a note of what is stored.
-struct DenseEntries {
-  explicit DenseEntries(int64_t n)
-      : n(n), values(static_cast<size_t>(n * n)), magnitudes(values.size()), stored(values.size(), false) {}
-  size_t at(int64_t i, int64_t j) const { return static_cast<size_t>(i * n + j); }
+/// Entries of one place added up, found by row and column.
+class DenseEntries {
+ public:
+  explicit DenseEntries(int64_t n) : n(n), places_(static_cast<size_t>(n * n), -1) {}
+  bool stored(int64_t i, int64_t j) const { return place(i, j) >= 0; }
+  Wide value(int64_t i, int64_t j) const { return stored(i, j) ? entry(i, j).value : Wide{}; }
+  long double size(int64_t i, int64_t j) const { return stored(i, j) ? entry(i, j).size : 0; }
+  void add(int64_t i, int64_t j, const Wide& value) {
+    int32_t& place = places_[static_cast<size_t>(i * n + j)];
+    if (place < 0) {
+      place = static_cast<int32_t>(entries_.size());
+      entries_.emplace_back();
+    }
+    Entry& entry = entries_[static_cast<size_t>(place)];
+    entry.value += value;
+    entry.size += magnitude(value);
+  }
 
-  int64_t n;
-  std::vector<Wide> values;
-  std::vector<long double> magnitudes;
-  std::vector<bool> stored;
+  const int64_t n;
+
+ private:
+  struct Entry {
+    Wide value;
+    long double size = 0;
+  };
+  int32_t place(int64_t i, int64_t j) const { return places_[static_cast<size_t>(i * n + j)]; }
+  const Entry& entry(int64_t i, int64_t j) const { return entries_[static_cast<size_t>(place(i, j))]; }
+
+  std::vector<int32_t> places_;
+  std::vector<Entry> entries_;
 };
 
 template <class T>
@@ -33,12 +53,8 @@ DenseEntries dense(const HostCsr<T>& A) {
   DenseEntries D(A.rows);
   for (int64_t i = 0; i < A.rows; ++i)
     for (auto p = static_cast<size_t>(A.offsets[static_cast<size_t>(i)]);
-         p < static_cast<size_t>(A.offsets[static_cast<size_t>(i) + 1]); ++p) {
-      const size_t at = D.at(i, A.indices[p]);
-      D.values[at] += wide(A.values[p]);
-      D.magnitudes[at] += std::abs(wide(A.values[p]));
-      D.stored[at] = true;
-    }
+         p < static_cast<size_t>(A.offsets[static_cast<size_t>(i) + 1]); ++p)
+      D.add(i, A.indices[p], wide(A.values[p]));
   return D;
 }
 
@@ -46,65 +62,61 @@ DenseEntries dense(const HostCsr<T>& A) {
 inline std::vector<std::vector<int64_t>> expected_rows(const DenseEntries& A, Form form, int level) {
   constexpr int none = 1 << 20;
   const int64_t n = A.n;
+  const auto at = [n](int64_t i, int64_t j) { return static_cast<size_t>(i * n + j); };
   std::vector<int> levels(static_cast<size_t>(n * n), none);
-  for (size_t k = 0; k < levels.size(); ++k)
-    if (A.stored[k]) levels[k] = 0;
-  for (int64_t i = 0; i < n; ++i) levels[A.at(i, i)] = 0;
+  std::vector<std::vector<int64_t>> rows(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j)
+      if (i == j || A.stored(i, j)) levels[at(i, j)] = 0;
     for (int64_t k = 0; k < i; ++k) {
-      if (levels[A.at(i, k)] > level) continue;
-      for (int64_t j = k + 1; j < n; ++j)
-        levels[A.at(i, j)] = std::min(levels[A.at(i, j)], levels[A.at(i, k)] + levels[A.at(k, j)] + 1);
+      if (levels[at(i, k)] > level) continue;
+      for (const int64_t j : rows[static_cast<size_t>(k)])
+        if (j > k) levels[at(i, j)] = std::min(levels[at(i, j)], levels[at(i, k)] + levels[at(k, j)] + 1);
     }
     for (int64_t j = 0; j < n; ++j)
-      if (levels[A.at(i, j)] > level) levels[A.at(i, j)] = none;
+      if (levels[at(i, j)] <= level) rows[static_cast<size_t>(i)].push_back(j);
   }
-  std::vector<std::vector<int64_t>> rows(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < (form == Form::lu ? n : i + 1); ++j)
-      if (levels[A.at(i, j)] != none) rows[static_cast<size_t>(i)].push_back(j);
+  if (form == Form::cholesky)
+    for (int64_t i = 0; i < n; ++i) std::erase_if(rows[static_cast<size_t>(i)], [i](int64_t j) { return j > i; });
   return rows;
 }
 
 /// "" when the product of the factors is A + shift I on their pattern, each entry within what rounding may make.
 template <class T>
 std::string wrong_residual(const DenseEntries& A, const HostCsr<T>& F, Form form, double shift) {
-  DenseEntries D = dense(F);
-  for (int64_t i = 0; i < A.n; ++i)
-    for (auto p = static_cast<size_t>(F.offsets[static_cast<size_t>(i)]);
-         p < static_cast<size_t>(F.offsets[static_cast<size_t>(i) + 1]); ++p) {
+  const DenseEntries D = dense(F);
+  for (int64_t i = 0; i < A.n; ++i) {
+    const auto begin = static_cast<size_t>(F.offsets[static_cast<size_t>(i)]),
+               end = static_cast<size_t>(F.offsets[static_cast<size_t>(i) + 1]);
+    for (size_t p = begin; p < end; ++p) {
       const int64_t j = F.indices[p];
       Wide sum{};
-      long double magnitude = A.magnitudes[A.at(i, j)] + (i == j ? std::abs(static_cast<long double>(shift)) : 0);
+      long double size = A.size(i, j) + (i == j ? std::abs(static_cast<long double>(shift)) : 0);
       int terms = 8;
       const auto add = [&](const Wide& a, const Wide& b) {
         const Wide product = times(a, b);
         sum += product;
-        magnitude += std::abs(product);
+        size += magnitude(product);
         ++terms;
       };
-      if (form == Form::lu) {
-        for (int64_t k = 0; k < std::min(i, j); ++k)
-          if (D.stored[D.at(i, k)] && D.stored[D.at(k, j)]) add(D.values[D.at(i, k)], D.values[D.at(k, j)]);
-        if (i <= j)
-          add(1, D.values[D.at(i, j)]);
-        else
-          add(D.values[D.at(i, j)], D.values[D.at(j, j)]);
-      } else {
-        for (int64_t k = 0; k <= j; ++k)
-          if (D.stored[D.at(i, k)] && D.stored[D.at(j, k)]) add(D.values[D.at(i, k)], std::conj(D.values[D.at(j, k)]));
+      for (size_t q = begin; q < end; ++q) {
+        const int64_t k = F.indices[q];
+        if (form == Form::lu && k < std::min(i, j) && D.stored(k, j)) add(wide(F.values[q]), D.value(k, j));
+        if (form == Form::cholesky && k <= j && D.stored(j, k)) add(wide(F.values[q]), std::conj(D.value(j, k)));
       }
-      Wide target = A.values[A.at(i, j)];
+      if (form == Form::lu) add(wide(F.values[p]), i <= j ? Wide(1) : D.value(j, j));
+      Wide target = A.value(i, j);
       if (form == Form::cholesky && i == j) target = target.real();
       if (i == j) target += static_cast<long double>(shift);
-      const long double bound = magnitude * static_cast<long double>(terms) * 4 * epsilon<T>;
-      if (std::abs(sum - target) <= bound) continue;
+      const long double bound = size * static_cast<long double>(terms) * 4 * epsilon<T>;
+      if (magnitude(sum - target) <= bound) continue;
       std::ostringstream text;
       text.precision(17);
       text << "entry (" << i << ", " << j << ") of the product is " << sum << ", expected " << target << " within "
            << bound;
       return text.str();
     }
+  }
   return {};
 }
 
@@ -121,13 +133,13 @@ HostCsr<T> factorable(Random& random, Shape shape, int64_t n, Form form, int64_t
       const int64_t j = from.indices[p];
       if (j == i || (form == Form::cholesky && j > i)) continue;
       rows[static_cast<size_t>(i)].push_back({j, from.values[p]});
-      sums[static_cast<size_t>(i)] += std::abs(wide(from.values[p]));
+      sums[static_cast<size_t>(i)] += magnitude(wide(from.values[p]));
       if (form == Form::lu) continue;
       if constexpr (std::is_floating_point_v<T>)
         rows[static_cast<size_t>(j)].push_back({i, from.values[p]});
       else
         rows[static_cast<size_t>(j)].push_back({i, std::conj(from.values[p])});
-      sums[static_cast<size_t>(j)] += std::abs(wide(from.values[p]));
+      sums[static_cast<size_t>(j)] += magnitude(wide(from.values[p]));
     }
   const bool sorted = shape != Shape::unsorted_duplicates;
   HostCsr<T> A;

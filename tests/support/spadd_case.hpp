@@ -2,13 +2,13 @@
 #pragma once
 
 #include <limits>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/by_column.hpp"
 #include "support/devices.hpp"
 #include "support/oracle.hpp"
 #include "support/output_case.hpp"
@@ -28,35 +28,32 @@ struct ExpectedSum {
 template <class T>
 ExpectedSum expected_sum(kkc_op_t op_A, T alpha, const HostCsr<T>& A, kkc_op_t op_B, T beta, const HostCsr<T>& B) {
   struct Term {
-    Wide sum{};
+    WideOf<T> sum{};
     long double magnitude = 0;
     int terms = 0;
   };
-  std::map<std::pair<int64_t, int64_t>, Term> entries;
-  const auto add = [&](kkc_op_t op, T factor, const HostCsr<T>& X) {
-    for (int64_t row = 0; row < X.rows; ++row)
-      for (auto p = static_cast<size_t>(X.offsets[static_cast<size_t>(row)]);
-           p < static_cast<size_t>(X.offsets[static_cast<size_t>(row) + 1]); ++p) {
-        Term& term = turns(op) ? entries[{X.indices[p], row}] : entries[{row, X.indices[p]}];
-        if (factor == T{}) continue;
-        const Wide value = conjugates(op) ? std::conj(wide(X.values[p])) : wide(X.values[p]);
-        const Wide product = times(wide(factor), value);
-        term.sum += product;
-        term.magnitude += std::abs(product);
-        ++term.terms;
-      }
-  };
-  add(op_A, alpha, A);
-  add(op_B, beta, B);
   ExpectedSum C;
   C.rows = turns(op_A) ? A.cols : A.rows;
   C.cols = turns(op_A) ? A.rows : A.cols;
-  auto it = entries.begin();
-  for (int64_t row = 0; row < C.rows; ++row) {
-    for (; it != entries.end() && it->first.first == row; ++it) {
-      C.indices.push_back(it->first.second);
-      C.values.values.push_back(it->second.sum);
-      C.values.bounds.push_back(it->second.magnitude * static_cast<long double>(it->second.terms + 8) * epsilon<T>);
+  ByColumn<Term> sums;
+  const auto add = [&](const std::vector<std::pair<int64_t, size_t>>& row, T factor, const HostCsr<T>& X, kkc_op_t op) {
+    for (const auto& [column, place] : row) {
+      Term& term = sums[column];
+      if (factor == T{}) continue;
+      const auto product = times(widen(factor), widen(X.values[place], conjugates(op)));
+      term.sum += product;
+      term.magnitude += magnitude(product);
+      ++term.terms;
+    }
+  };
+  const auto rows_A = places_by_row(A, turns(op_A)), rows_B = places_by_row(B, turns(op_B));
+  for (size_t row = 0; row < rows_A.size(); ++row) {
+    add(rows_A[row], alpha, A, op_A);
+    add(rows_B[row], beta, B, op_B);
+    for (const auto& [column, term] : sums.take()) {
+      C.indices.push_back(column);
+      C.values.values.push_back(term.sum);
+      C.values.bounds.push_back(term.magnitude * static_cast<long double>(term.terms + 8) * epsilon<T>);
     }
     C.offsets.push_back(static_cast<int64_t>(C.indices.size()));
   }

@@ -4,17 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
 
+#include "support/by_column.hpp"
 #include "support/devices.hpp"
 #include "support/oracle.hpp"
 
 namespace kkc_test {
 
-/// A row of the product: its sum in double precision and the sum of its terms' sizes, for each column.
+/// An entry of a product in double precision, and the sum of its terms' sizes.
 struct Sum {
   std::complex<double> value = 0;
   double size = 0;
@@ -34,40 +34,71 @@ inline bool conjugated(kkc_op_t op) { return op == KKC_OP_CONJUGATE || op == KKC
 
 inline constexpr kkc_op_t tested_ops[] = {KKC_OP_NONE, KKC_OP_TRANSPOSE, KKC_OP_CONJUGATE, KKC_OP_HERMITIAN};
 
-/// op(A) as rows of (column, value), in any order.
+struct OpEntry {
+  int64_t column;
+  std::complex<double> value;
+  double size;
+};
+
+/// op(A) as rows, each in any order.
 template <class T>
-std::vector<std::vector<std::pair<int64_t, std::complex<double>>>> rows_of_op(const HostCsr<T>& A, kkc_op_t op) {
-  std::vector<std::vector<std::pair<int64_t, std::complex<double>>>> rows(
-      static_cast<size_t>(transposed(op) ? A.cols : A.rows));
-  for (int64_t i = 0; i < A.rows; ++i)
-    for (int64_t p = A.offsets[static_cast<size_t>(i)]; p < A.offsets[static_cast<size_t>(i) + 1]; ++p) {
-      const int64_t j = A.indices[static_cast<size_t>(p)];
-      auto value = as_double(A.values[static_cast<size_t>(p)]);
-      if (conjugated(op)) value = std::conj(value);
-      rows[static_cast<size_t>(transposed(op) ? j : i)].emplace_back(transposed(op) ? i : j, value);
+std::vector<std::vector<OpEntry>> rows_of_op(const HostCsr<T>& A, kkc_op_t op) {
+  std::vector<std::vector<OpEntry>> rows;
+  for (const auto& places : places_by_row(A, transposed(op))) {
+    auto& row = rows.emplace_back();
+    for (const auto& [column, place] : places) {
+      const auto value = as_double(A.values[place]);
+      row.push_back({column, conjugated(op) ? std::conj(value) : value, magnitude(value)});
     }
+  }
   return rows;
 }
 
-using ProductRows = std::vector<std::map<int64_t, Sum>>;
+/// Rows by columns.
+using ProductRows = std::vector<std::vector<std::pair<int64_t, Sum>>>;
+
+inline void add_row(ByColumn<Sum>& sums, std::complex<double> factor, const std::vector<OpEntry>& row) {
+  const double size = magnitude(factor);
+  for (const OpEntry& entry : row) {
+    Sum& sum = sums[entry.column];
+    sum.value += times(factor, entry.value);
+    sum.size += size * entry.size;
+    ++sum.terms;
+  }
+}
 
 /// The rows of op(A) op(B), inside the mask if there is one.
 template <class T>
 ProductRows product_rows(kkc_op_t op_a, const HostCsr<T>& A, kkc_op_t op_b, const HostCsr<T>& B,
                          const HostCsr<T>* mask) {
   const auto a = rows_of_op(A, op_a), b = rows_of_op(B, op_b);
-  ProductRows rows(a.size());
+  ByColumn<Sum> sums;
+  ProductRows rows;
   for (size_t i = 0; i < a.size(); ++i) {
-    for (const auto& [k, scale] : a[i])
-      for (const auto& [j, value] : b[static_cast<size_t>(k)]) {
-        Sum& sum = rows[i][j];
-        sum.value += scale * value;
-        sum.size += std::abs(scale) * std::abs(value);
-        ++sum.terms;
-      }
+    for (const OpEntry& entry : a[i]) add_row(sums, entry.value, b[static_cast<size_t>(entry.column)]);
+    auto& row = rows.emplace_back(sums.take());
     if (mask == nullptr) continue;
-    const auto from = mask->indices.begin() + mask->offsets[i], to = mask->indices.begin() + mask->offsets[i + 1];
-    std::erase_if(rows[i], [&](const auto& entry) { return std::find(from, to, entry.first) == to; });
+    std::vector<int64_t> kept(mask->indices.begin() + mask->offsets[i], mask->indices.begin() + mask->offsets[i + 1]);
+    std::sort(kept.begin(), kept.end());
+    std::erase_if(row, [&](const auto& sum) { return !std::binary_search(kept.begin(), kept.end(), sum.first); });
+  }
+  return rows;
+}
+
+/// Rows of (I - omega D^-1 A) B; `inverse`: that of D, or empty.
+template <class T>
+ProductRows jacobi_rows(const HostCsr<T>& A, const HostCsr<T>& B, T omega, const std::vector<T>& inverse) {
+  const auto a = rows_of_op(A, KKC_OP_NONE), b = rows_of_op(B, KKC_OP_NONE);
+  ByColumn<Sum> sums;
+  ProductRows rows;
+  for (size_t i = 0; i < a.size(); ++i) {
+    std::complex<double> d = 0;
+    for (const OpEntry& entry : a[i])
+      if (entry.column == static_cast<int64_t>(i)) d += entry.value;
+    const auto scale = -as_double(omega) * (inverse.empty() ? 1.0 / d : as_double(inverse[i]));
+    add_row(sums, 1, b[i]);
+    for (const OpEntry& entry : a[i]) add_row(sums, scale * entry.value, b[static_cast<size_t>(entry.column)]);
+    rows.push_back(sums.take());
   }
   return rows;
 }
@@ -141,6 +172,7 @@ template <class T>
 std::string wrong_product(const SpgemmCase<T>& c, const ProductRows& expected, const HostCsr<T>& C,
                           const std::vector<T>& before) {
   using R = typename RealOf<T>::type;
+  const double size_of_alpha = magnitude(as_double(c.alpha));
   std::ostringstream out;
   for (size_t i = 0; i < expected.size(); ++i) {
     const auto begin = static_cast<size_t>(C.offsets[i]), end = static_cast<size_t>(C.offsets[i + 1]);
@@ -148,26 +180,34 @@ std::string wrong_product(const SpgemmCase<T>& c, const ProductRows& expected, c
       out << "row " << i << " has " << end - begin << " entries, expected " << expected[i].size();
       return out.str();
     }
+    bool by_columns = true;
     for (size_t p = begin; p < end; ++p) {
-      const auto at = expected[i].find(C.indices[p]);
-      if (at == expected[i].end() || (p > begin && c.sorted && C.indices[p - 1] >= C.indices[p])) {
-        out << "row " << i << " holds column " << C.indices[p] << (at == expected[i].end() ? "" : " out of order");
+      auto at = expected[i].begin() + static_cast<std::ptrdiff_t>(p - begin);
+      if (at->first != C.indices[p]) {
+        by_columns = false;
+        at = std::lower_bound(expected[i].begin(), expected[i].end(), C.indices[p],
+                              [](const auto& sum, int64_t column) { return sum.first < column; });
+      }
+      const bool unexpected = at == expected[i].end() || at->first != C.indices[p];
+      if (unexpected || (c.sorted && !by_columns)) {
+        out << "row " << i << " holds column " << C.indices[p] << (unexpected ? "" : " out of order");
         return out.str();
       }
       const bool overwrites = c.beta == T{};
-      const auto old = overwrites ? 0 : as_double(c.beta) * as_double(before[p]);
-      const auto want = old + (c.alpha == T{} ? 0 : as_double(c.alpha) * at->second.value);
+      const auto old = overwrites ? 0 : times(as_double(c.beta), as_double(before[p]));
+      const auto want = old + (c.alpha == T{} ? 0 : times(as_double(c.alpha), at->second.value));
       const double room = 4 * static_cast<double>(std::numeric_limits<R>::epsilon()) *
                           static_cast<double>(at->second.terms + 4) *
-                          (std::abs(old) + std::abs(c.alpha) * at->second.size);
-      const double error = std::abs(as_double(C.values[p]) - want);
+                          (magnitude(old) + size_of_alpha * at->second.size);
+      const double error = magnitude(as_double(C.values[p]) - want);
       if (!(error <= room)) {
         out << "C(" << i << ", " << C.indices[p] << ") is " << C.values[p] << ", expected " << want << ", error "
             << error << " where " << room << " is allowed";
         return out.str();
       }
     }
-    // Unsorted rows: as many entries as expected, each expected; a column twice would leave out another.
+    if (by_columns) continue;
+    // As many entries as expected, each expected; a column twice would leave out another.
     std::vector<int64_t> columns(C.indices.begin() + static_cast<std::ptrdiff_t>(begin),
                                  C.indices.begin() + static_cast<std::ptrdiff_t>(end));
     std::sort(columns.begin(), columns.end());
@@ -284,7 +324,7 @@ HostCsr<T> transpose_of(const HostCsr<T>& A) {
   turned.rows = A.cols;
   turned.cols = A.rows;
   for (const auto& row : rows_of_op(A, KKC_OP_TRANSPOSE)) {
-    for (const auto& entry : row) turned.indices.push_back(entry.first);
+    for (const OpEntry& entry : row) turned.indices.push_back(entry.column);
     turned.offsets.push_back(turned.nnz());
   }
   turned.values.assign(turned.indices.size(), T(1));

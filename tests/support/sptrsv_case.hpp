@@ -187,21 +187,20 @@ template <class T>
 std::string residual_mismatch(const SptrsvCase<T>& c, const HostCsr<T>& A, const T* b, const T* x) {
   const auto n = static_cast<size_t>(A.rows);
   const bool turned = is_transposed(c.op), conjugated = c.op == KKC_OP_CONJUGATE || c.op == KKC_OP_HERMITIAN;
-  std::vector<Wide> sum(n);
+  std::vector<WideOf<T>> sum(n);
   std::vector<long double> size(n, 0);
   std::vector<int64_t> terms(n, 0);
-  const auto add = [&](size_t row, const Wide& term) {
+  const auto add = [&](size_t row, const WideOf<T>& term) {
     sum[row] += term;
-    size[row] += std::abs(term);
+    size[row] += magnitude(term);
     ++terms[row];
   };
   for (size_t row = 0; row < n && c.alpha != T{}; ++row) {
-    if (c.diag == KKC_DIAG_UNIT) add(row, wide(x[row]));
+    if (c.diag == KKC_DIAG_UNIT) add(row, widen(x[row]));
     for (auto p = static_cast<size_t>(A.offsets[row]); p < static_cast<size_t>(A.offsets[row + 1]); ++p) {
       const auto column = static_cast<size_t>(A.indices[p]);
       if (column == row ? c.diag == KKC_DIAG_UNIT : (column < row) != (c.uplo == KKC_UPLO_LOWER)) continue;
-      const Wide a = conjugated ? std::conj(wide(A.values[p])) : wide(A.values[p]);
-      add(turned ? column : row, times(a, wide(x[turned ? row : column])));
+      add(turned ? column : row, times(widen(A.values[p], conjugated), widen(x[turned ? row : column])));
     }
   }
   if (!c.stable_by_rows() && n > 0) {
@@ -210,11 +209,11 @@ std::string residual_mismatch(const SptrsvCase<T>& c, const HostCsr<T>& A, const
     std::fill(size.begin(), size.end(), most);
   }
   for (size_t row = 0; row < n; ++row) {
-    const Wide right = c.alpha == T{} ? Wide{} : times(wide(c.alpha), wide(b[row]));
-    const Wide got = c.alpha == T{} ? wide(x[row]) : sum[row];
+    const auto right = c.alpha == T{} ? WideOf<T>{} : times(widen(c.alpha), widen(b[row]));
+    const auto got = c.alpha == T{} ? widen(x[row]) : sum[row];
     const long double bound =
-        2 * static_cast<long double>(terms[row] + 12) * epsilon<T> * (size[row] + std::abs(right));
-    if (std::abs(got - right) <= bound) continue;
+        2 * static_cast<long double>(terms[row] + 12) * epsilon<T> * (size[row] + magnitude(right));
+    if (magnitude(got - right) <= bound) continue;
     std::ostringstream text;
     text.precision(17);
     text << "row " << row << " of op(T) x is " << got << ", expected " << right << " within " << bound;
