@@ -66,7 +66,9 @@ target_compile_options(kkc_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler=${KKC_CPU_FLAG}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler=-Wall,-Wextra>")
 if(KKC_SANITIZE STREQUAL "address")
-  target_compile_options(kkc_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  # Left out is what AddressSanitizer sees as well, and what a tenth of the compile time would go to.
+  target_compile_options(kkc_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=null,object-size,vptr
+    -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(kkc_flags_of_callers INTERFACE -fsanitize=address,undefined)
 elseif(KKC_SANITIZE STREQUAL "thread")
   target_compile_options(kkc_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)

@@ -6,8 +6,8 @@ KKC_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 KKC_CACHE=${XDG_CACHE_HOME:-${HOME:-$KKC_ROOT/build}/.cache}/kkc
 KKC_JOBS=${KKC_JOBS:-$(nproc)}
 export KKC_ROOT KKC_CACHE KKC_JOBS
-# Clones in different folders share what was compiled.
-export CCACHE_BASEDIR=$KKC_ROOT CCACHE_NOHASHDIR=1
+# Clones in different folders share what was compiled, with precompiled headers too.
+export CCACHE_BASEDIR=$KKC_ROOT CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 
 say() { printf '%s\n' "kkc: $*" >&2; }
 die() {
@@ -77,6 +77,14 @@ build() {
   (($# > 0)) && targets=(--target "$@")
   with_progress "$folder/build.log" "building $(basename "$folder")" \
     cmake --build "$folder" --parallel "$KKC_JOBS" "${targets[@]}"
+}
+
+# cpu_level: the highest of KKC_CPU's levels that this machine runs. Machines of different makes share what a compiler
+# cache holds of it, which they do not with native code.
+cpu_level() {
+  local level
+  level=$(/lib64/ld-linux-x86-64.so.2 --help 2>/dev/null | sed -nE 's/^ *(x86-64-v[234]) \(supported.*/\1/p' | head -n 1)
+  echo "${level:-native}"
 }
 
 # find_nvcc: puts nvcc on the PATH; fails when there is none.
