@@ -28,7 +28,7 @@ endfunction()
 # template <class Dev> constexpr Implementation <algorithm>(); with SOURCE, that file defines <algorithm>_<device>.
 function(kkc_impl op algorithm)
   cmake_parse_arguments(PARSE_ARGV 2 arg "RAW;TRIAL;UNFUSED" "SOURCE" "DEVICES;PARTS")
-  if(arg_TRIAL AND NOT KKC_TRIAL)
+  if((arg_TRIAL AND NOT KKC_TRIAL) OR op IN_LIST KKC_WITHOUT)
     return()
   endif()
   get_property(folder GLOBAL PROPERTY KKC_${op}_FOLDER)

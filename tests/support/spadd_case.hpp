@@ -36,7 +36,7 @@ ExpectedSum expected_sum(kkc_op_t op_A, T alpha, const HostCsr<T>& A, kkc_op_t o
   C.rows = turns(op_A) ? A.cols : A.rows;
   C.cols = turns(op_A) ? A.rows : A.cols;
   ByColumn<Term> sums;
-  const auto add = [&](const std::vector<std::pair<int64_t, size_t>>& row, T factor, const HostCsr<T>& X, kkc_op_t op) {
+  const auto add = [&](std::span<const std::pair<int64_t, size_t>> row, T factor, const HostCsr<T>& X, kkc_op_t op) {
     for (const auto& [column, place] : row) {
       Term& term = sums[column];
       if (factor == T{}) continue;
@@ -46,15 +46,16 @@ ExpectedSum expected_sum(kkc_op_t op_A, T alpha, const HostCsr<T>& A, kkc_op_t o
       ++term.terms;
     }
   };
-  const auto rows_A = places_by_row(A, turns(op_A)), rows_B = places_by_row(B, turns(op_B));
+  const PlacesByRow rows_A(A, turns(op_A)), rows_B(B, turns(op_B));
   for (size_t row = 0; row < rows_A.size(); ++row) {
     add(rows_A[row], alpha, A, op_A);
     add(rows_B[row], beta, B, op_B);
-    for (const auto& [column, term] : sums.take()) {
+    for (const auto& [column, term] : sums.in_order()) {
       C.indices.push_back(column);
       C.values.values.push_back(term.sum);
       C.values.bounds.push_back(term.magnitude * static_cast<long double>(term.terms + 8) * epsilon<T>);
     }
+    sums.clear();
     C.offsets.push_back(static_cast<int64_t>(C.indices.size()));
   }
   return C;

@@ -43,10 +43,12 @@ struct OpEntry {
 /// op(A) as rows, each in any order.
 template <class T>
 std::vector<std::vector<OpEntry>> rows_of_op(const HostCsr<T>& A, kkc_op_t op) {
-  std::vector<std::vector<OpEntry>> rows;
-  for (const auto& places : places_by_row(A, transposed(op))) {
-    auto& row = rows.emplace_back();
-    for (const auto& [column, place] : places) {
+  const PlacesByRow places(A, transposed(op));
+  std::vector<std::vector<OpEntry>> rows(places.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    auto& row = rows[i];
+    row.reserve(places[i].size());
+    for (const auto& [column, place] : places[i]) {
       const auto value = as_double(A.values[place]);
       row.push_back({column, conjugated(op) ? std::conj(value) : value, magnitude(value)});
     }
