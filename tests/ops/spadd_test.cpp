@@ -203,7 +203,7 @@ TEST_CASE("spadd: tiles of many rows, of few entries between empty rows, and row
     };
     for (const Rows& rows : {Rows{1, 0, 0}, Rows{0, 1, 1}, Rows{1, 1, 0}, Rows{1, 1, 3}, Rows{2, 1, 700}, Rows{7, 1, 0},
                              Rows{15, 1, 1}, Rows{8, 8, 2}, Rows{16, 17, 0}, Rows{3, 0, 5000}})
-      for (const int64_t lead : {0, 1, 1300}) {
+      for (const int64_t lead : {0, 1, 40, 1300}) {
         const int64_t n = 6000;
         HostCsr<T> A, B;
         A.rows = B.rows = n + lead;

@@ -130,7 +130,8 @@ std::optional<std::string> run_case(const Context& ctx, const SpaddCase<T>& c, H
     if (got.rows != pattern.rows || got.cols != pattern.cols) return "its shape is wrong";
     if (pattern.rows > 0 && got.offsets != pattern.offsets) return "its offsets are wrong";
     if (got.indices != pattern.indices) return "its columns are wrong";
-    const std::string wrong = mismatch(expected_sum<T>(c.op_A, c.alpha, A, c.op_B, c.beta, B).values, got.values);
+    const std::string wrong = mismatch(
+        repeat == 0 ? pattern.values : expected_sum<T>(c.op_A, c.alpha, A, c.op_B, c.beta, B).values, got.values);
     if (!wrong.empty()) return "execute " + std::to_string(repeat) + ": " + wrong;
   }
   return std::string();
