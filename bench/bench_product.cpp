@@ -104,7 +104,8 @@ class Run {
     Measured whole = numeric;
     std::vector<Candidate> alone{{numeric.name, {[&] { ours.numeric(); }}}};
     numeric.rounds = interleave(*bench_.timer, alone, repeats(), session_.batch_seconds(c_.device)).front();
-    whole.rounds = {wall_seconds([&] { ours.whole(); }), wall_seconds([&] { ours.whole(); })};
+    std::vector<Candidate> whole_alone{{whole.name, {[&] { ours.whole(); }}}};
+    whole.rounds = rounds_of_wholes(whole_alone).front();
     execute_.measured.push_back(std::move(numeric));
     whole_.measured.push_back(std::move(whole));
 
@@ -121,6 +122,13 @@ class Run {
   }
 
   int repeats() const { return std::min(session_.arguments().repeat, 7); }
+
+  /// Several of one candidate in a row, where they are short: a library that was called before may have left a team of
+  /// another size, whose threads the first call ends or starts.
+  Rounds rounds_of_wholes(std::vector<Candidate>& candidates) const {
+    HostTimer wall;
+    return interleave(wall, candidates, std::min(repeats(), 3), session_.batch_seconds(c_.device));
+  }
 
   void leave_out(const std::string& name, const std::string& reason) {
     left_out_[name] = reason;
@@ -148,15 +156,11 @@ class Run {
     if (numeric.error < 0.0) throw std::runtime_error("its result is wrong");
     if (entrant.workspace_bytes) numeric.details["workspace_bytes"] = entrant.workspace_bytes();
     Measured whole = numeric;
-    if (!entrant.numeric) entrant.whole();  // the check may have taken the result away
-    // The first round warms up.
-    std::vector<double> own;
-    theirs.clear();
-    for (int round = 0; round < 3; ++round) {
-      own.push_back(wall_seconds([&] { ours.whole(); }));
-      theirs.push_back(wall_seconds([&] { entrant.whole(), bench_.timer->synchronize(); }));
-    }
-    add(whole_, std::move(whole), theirs, own);
+    std::vector<Candidate> wholes{{name_, {[&] { ours.whole(); }}},
+                                  {name, {[&] { entrant.whole(), bench_.timer->synchronize(); }}}};
+    const Rounds made = rounds_of_wholes(wholes);
+    theirs = made[1];
+    add(whole_, std::move(whole), theirs, made[0]);
     if (!entrant.numeric) return;
     std::vector<Candidate> two{{name_, {[&] { ours.numeric(); }}}, {numeric.name, {entrant.numeric}}};
     const Rounds rounds = interleave(*bench_.timer, two, repeats(), session_.batch_seconds(c_.device));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <type_traits>
@@ -17,33 +18,38 @@ namespace kkc {
 /// Whether dealing by these keys, 0..buckets or 1..buckets, writes all over memory: of the cache lines of counters that
 /// runs of entries touch, how many are new.
 template <class O, class Key>
-bool keys_scatter(const Key* keys, int64_t n, int64_t buckets) {
+bool keys_scatter(Queue& queue, const Key* keys, int64_t n, int64_t buckets) {
   using U = std::make_unsigned_t<Key>;
   constexpr int64_t run = 2048, runs = 16, per_line = 64 / static_cast<int64_t>(sizeof(O));  // a power of two
   if (buckets * static_cast<int64_t>(sizeof(O)) < (int64_t{1} << 18) || n < runs * run) return false;
+  const auto run_begin = [&](int64_t r) { return keys + part_begin(n - run, runs, r); };
   // Most keys ascend for long: no more lines than changes.
   int64_t changes = 0;
   for (int64_t r = 0; r < runs; ++r) {
-    const Key* const from = keys + part_begin(n - run, runs, r);
+    const Key* const from = run_begin(r);
     uint32_t here = 1;  // counted by vectors
     for (int64_t k = 1; k < run; ++k) here += static_cast<U>(from[k] ^ from[k - 1]) >= static_cast<U>(per_line) ? 1 : 0;
     changes += here;
   }
   if (changes <= runs * run / 4) return false;
-  std::vector<uint64_t> met(static_cast<size_t>(buckets / per_line / 64 + 2), 0);  // a bit a line, of one run
   const auto line_of = [](Key key) { return static_cast<uint64_t>(key) / static_cast<uint64_t>(per_line); };
-  int64_t distinct = 0;
-  for (int64_t r = 0; r < runs; ++r) {
-    const Key* const from = keys + part_begin(n - run, runs, r);
-    for (int64_t k = 0; k < run; ++k) {
-      uint64_t& word = met[line_of(from[k]) / 64];
-      const uint64_t bit = uint64_t{1} << line_of(from[k]) % 64;
-      distinct += (word & bit) == 0 ? 1 : 0;
-      word |= bit;
+  std::atomic<int64_t> all{0};
+  host_parts_checked<Host>(queue, std::min<int64_t>(queue.concurrency(), runs), [&](int64_t part) {
+    std::vector<uint64_t> met(static_cast<size_t>(buckets / per_line / 64 + 2), 0);  // a bit a line, of one run
+    int64_t distinct = 0;
+    for (int64_t r = part; r < runs; r += std::min<int64_t>(queue.concurrency(), runs)) {
+      const Key* const from = run_begin(r);
+      for (int64_t k = 0; k < run; ++k) {
+        uint64_t& word = met[line_of(from[k]) / 64];
+        const uint64_t bit = uint64_t{1} << line_of(from[k]) % 64;
+        distinct += (word & bit) == 0 ? 1 : 0;
+        word |= bit;
+      }
+      for (int64_t k = 0; k < run; ++k) met[line_of(from[k]) / 64] = 0;
     }
-    for (int64_t k = 0; k < run; ++k) met[line_of(from[k]) / 64] = 0;
-  }
-  return distinct > runs * run / 4;
+    all += distinct;
+  });
+  return all > runs * run / 4;
 }
 
 template <class I, class O>

@@ -188,6 +188,44 @@ TEST_CASE("spgemm: restrictions of grids whose points have several unknowns", "[
   }
 }
 
+TEST_CASE("spgemm: restrictions by aggregates in no order, which many threads put in order", "[spgemm]") {
+  using T = double;
+  if (!has_kernels<T>(KKC_DEVICE_OPENMP, "spgemm")) return;
+  Random random(seed());
+  for (const int32_t threads : {1, 4, 7})
+    for (const int64_t aggregates : {3, 300, 5000}) {
+      const Context ctx(KKC_DEVICE_OPENMP, R"({"threads": )" + std::to_string(threads) + "}");
+      constexpr int64_t rows = 20000;
+      HostCsr<T> P, B;
+      P.rows = B.rows = rows;
+      P.cols = B.cols = aggregates;
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t any = random_int(random, 0, aggregates - 1);
+        // One of many neighbouring rows, longer than a byte counts; every third one without rows.
+        P.indices.push_back(row >= 7000 && row < 7700 ? 1 : any % 3 == 2 && aggregates > 3 ? any - 1 : any);
+        P.offsets.push_back(P.nnz());
+        B.indices.push_back(random_int(random, 0, aggregates - 1));
+        if (row % 4 == 0 && B.indices.back() + 1 < aggregates) B.indices.push_back(B.indices.back() + 1);
+        B.offsets.push_back(B.nnz());
+      }
+      P.values = random_vector<T>(random, P.indices.size());
+      B.values = random_vector<T>(random, B.indices.size());
+      for (const int32_t base : {0, 1}) {
+        SpgemmCase<T> c;
+        c.implementation = "host_restriction";
+        c.op_a = KKC_OP_TRANSPOSE;
+        c.pair = c.pair_c = supported(KKC_DEVICE_OPENMP, "spgemm", KKC_INDEX_64_64, scalar_tag<T>) && base == 1
+                                ? KKC_INDEX_64_64
+                                : KKC_INDEX_32_32;
+        c.base_a = base;
+        INFO("seed " << seed() << ", " << threads << " threads, " << aggregates << " aggregates, " << c.text());
+        const auto wrong = run_case(ctx, c, P, B, no_mask<T>, random);
+        REQUIRE(wrong);
+        REQUIRE(*wrong == "");
+      }
+    }
+}
+
 TEST_CASE("spgemm: lines of a grid of aggregates give the bits of rows by themselves", "[spgemm]") {
   using T = double;
   Random random(seed());

@@ -92,7 +92,10 @@ TEST_CASE("host_bucket: keys in no order are told from those in streams", "[host
     any[static_cast<size_t>(k)] = static_cast<int32_t>(random() % buckets);
     streams[static_cast<size_t>(k)] = static_cast<int32_t>((k / 5 + k % 5 * 20000) % buckets);
   }
-  CHECK(keys_scatter<int32_t>(any.data(), n, buckets));
-  CHECK_FALSE(keys_scatter<int32_t>(streams.data(), n, buckets));
-  CHECK_FALSE(keys_scatter<int32_t>(any.data(), n, 100));
+  for (const int32_t threads : {1, 3}) {
+    testing::PartsQueue queue(threads);
+    CHECK(keys_scatter<int32_t>(queue, any.data(), n, buckets));
+    CHECK_FALSE(keys_scatter<int32_t>(queue, streams.data(), n, buckets));
+    CHECK_FALSE(keys_scatter<int32_t>(queue, any.data(), n, 100));
+  }
 }

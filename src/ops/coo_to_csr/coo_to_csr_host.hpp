@@ -61,7 +61,7 @@ std::unique_ptr<EntryMap> make_typed(const Desc& desc, Queue& queue) {
   O* const places = places_buffer->template as<O>();
   const int64_t parts = parts_for_items(queue, n + desc.rows);
   const auto first = [&](int64_t part) { return part_begin(n, parts, part); };
-  if (keys_scatter<O>(row, n, desc.rows)) {
+  if (keys_scatter<O>(queue, row, n, desc.rows)) {
     const auto visit = [&](int64_t part, auto&& each) {
       for (int64_t k = first(part), end = first(part + 1); k < end; ++k) each(k, col[k]);
     };

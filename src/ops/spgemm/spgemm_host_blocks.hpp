@@ -3,6 +3,8 @@
 // GPU architectures", Parallel Computing 78, 2018, section 3.2).
 #pragma once
 
+#include <atomic>
+
 #include "core/matrix_parallel.hpp"
 #include "device/host_pattern_ref.hpp"
 #include "ops/spgemm/spgemm_host_classes.hpp"
@@ -40,19 +42,26 @@ int64_t blocks_of(const HostPatternRef<I, O>& B, int64_t j) {
 /// Entries of a run in the mean, rows of B as often as rows of `left` use them: of a sample of these, scattered (every
 /// so many-th row of a skewed matrix is like the others of them).
 template <int width, class Left, class I, class O>
-double entries_of_block(const Left& left, const HostPatternRef<I, O>& B) {
-  constexpr int64_t most_rows = 1024, most_of_row = 16;
-  const int64_t rows = left.rows(), sampled = std::min(std::max<int64_t>(rows / 64, 16), most_rows);
-  int64_t entries = 0, blocks = 0;
-  for (uint64_t s = 1; s <= static_cast<uint64_t>(sampled); ++s) {
-    const auto row = left.row(static_cast<int64_t>((s * 0x9e3779b97f4a7c15u >> 33) % static_cast<uint64_t>(rows)));
-    const int64_t step = row.size() / most_of_row + 1;
-    for (int64_t k = step / 2; k < row.size(); k += step) {
-      const int64_t j = row.column(k);
-      entries += step * (B.end(j) - B.begin(j));
-      blocks += step * blocks_of<width>(B, j);
+double entries_of_block(Queue& queue, const Left& left, const HostPatternRef<I, O>& B) {
+  constexpr int64_t most_rows = 1024, most_of_row = 16, worth_a_thread = 32;
+  const int64_t rows = left.rows(), sampled = std::min(std::max<int64_t>(rows / 64, 16), most_rows),
+                parts = parts_for_items(queue, sampled, worth_a_thread);
+  std::atomic<int64_t> entries{0}, blocks{0};
+  host_parts<Host>(queue, parts, [&](int64_t part) {
+    int64_t entries_of_part = 0, blocks_of_part = 0;
+    for (int64_t s = part_begin(sampled, parts, part) + 1; s <= part_begin(sampled, parts, part + 1); ++s) {
+      const uint64_t scattered = static_cast<uint64_t>(s) * 0x9e3779b97f4a7c15u >> 33;
+      const auto row = left.row(static_cast<int64_t>(scattered % static_cast<uint64_t>(rows)));
+      const int64_t step = row.size() / most_of_row + 1;
+      for (int64_t k = step / 2; k < row.size(); k += step) {
+        const int64_t j = row.column(k);
+        entries_of_part += step * (B.end(j) - B.begin(j));
+        blocks_of_part += step * blocks_of<width>(B, j);
+      }
     }
-  }
+    entries += entries_of_part;
+    blocks += blocks_of_part;
+  });
   return static_cast<double>(entries) / static_cast<double>(std::max<int64_t>(blocks, 1));
 }
 
@@ -66,7 +75,7 @@ class ColumnBlocks {
   ColumnBlocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Left& left,
                const HostPatternRef<I, O>& B, int64_t products)
       : words_(static_cast<int64_t>(ColumnSet::word_count(B.cols))) {
-    if (products < 4 * B.nnz || B.nnz == 0 || entries_of_block<width>(left, B) < least_entries) return;
+    if (products < 4 * B.nnz || B.nnz == 0 || entries_of_block<width>(queue, left, B) < least_entries) return;
     offsets_ = host_array<int64_t>(memory, B.rows + 1);
     auto* const offsets = offsets_.as<int64_t>();
     const int64_t parts = parts_for_items(queue, B.nnz + B.rows);

@@ -9,16 +9,49 @@
 
 #include "core/parts.hpp"
 #include "device/host_parallel.hpp"
+#include "device/host_stream.hpp"
 
 namespace kkc::spgemm {
 
-/// Calls f(worker, item) for items 0..items-1, handed out one by one; a worker is in one thread.
+/// Calls f(worker, item) for items 0..items-1, handed out one by one, in order; a worker is in one thread.
 template <class F>
-void deal(Queue& queue, int64_t items, const F& f) {
+void deal_in_order(Queue& queue, int64_t items, const F& f) {
   std::atomic<int64_t> next{0};
   host_parts_checked<Host>(queue, std::min<int64_t>(queue.concurrency(), items), [&](int64_t worker) {
     for (int64_t item = next++; item < items; item = next++) f(worker, item);
   });
+}
+
+/// The same in no order: each worker takes the items of its own share first, which is the same in every call, as its
+/// caches hold what it read there; then others'. Before these, `urgent` items are handed out in order.
+template <class F>
+void deal(Queue& queue, int64_t items, int64_t urgent, const F& f) {
+  constexpr int64_t most = 64;
+  struct alignas(2 * cache_line) Share {  // processors fetch lines in pairs
+    std::atomic<int64_t> next;
+    int64_t end;
+  };
+  Share all[most + 1];
+  const int64_t workers = std::min<int64_t>(queue.concurrency(), items), shares = std::clamp<int64_t>(workers, 1, most);
+  const auto bound = [&](int64_t share) { return urgent + part_begin(items - urgent, shares, share); };
+  for (int64_t share = 0; share < shares; ++share) {
+    all[share].next = bound(share);
+    all[share].end = bound(share + 1);
+  }
+  Share& first = all[most];
+  first.next = 0;
+  first.end = urgent;
+  host_parts_checked<Host>(queue, workers, [&](int64_t worker) {
+    const auto take = [&](Share& from) {
+      for (int64_t item = from.next++; item < from.end; item = from.next++) f(worker, item);
+    };
+    if (urgent > 0) take(first);
+    for (int64_t share = 0; share < shares; ++share) take(all[(worker + share) % shares]);
+  });
+}
+template <class F>
+void deal(Queue& queue, int64_t items, const F& f) {
+  deal(queue, items, 0, f);
 }
 
 inline constexpr int32_t no_class = -1;

@@ -45,7 +45,7 @@ class ColumnGroups {
   template <int width, class Left, class I, class O>
   void find(Queue& queue, const std::shared_ptr<const Memory>& memory, const Left& left,
             const HostPatternRef<I, O>& B) {
-    if (entries_of_block<width>(left, B) < least_entries) return;
+    if (entries_of_block<width>(queue, left, B) < least_entries) return;
     Buffer offsets = host_array<int64_t>(memory, B.rows + 1);
     auto* const counts = offsets.as<int64_t>();
     std::atomic<bool> too_long{B.cols / width > std::numeric_limits<uint32_t>::max()};

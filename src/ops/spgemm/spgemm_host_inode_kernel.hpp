@@ -231,10 +231,10 @@ std::unique_ptr<Kernel> make_inodes(const Desc& desc, Queue& queue) {
   if (desc.masked || desc.A.nnz == 0 || desc.B.nnz < least_mean * desc.B.rows ||
       desc.rows_a.longest > std::numeric_limits<int32_t>::max())
     return nullptr;
-  const SampledNodes a = sample_nodes(HostPatternRef<I, O>(desc.A));
+  const SampledNodes a = sample_nodes(queue, HostPatternRef<I, O>(desc.A));
   const double rows = a.rows_of_node();
   if (rows < least_rows || (rows < least_rows_of_few_kinds && 8 * a.kinds <= a.rows) ||
-      rows * sample_nodes(HostPatternRef<I, O>(desc.B)).rows_of_node() < least_reduction)
+      rows * sample_nodes(queue, HostPatternRef<I, O>(desc.B)).rows_of_node() < least_reduction)
     return nullptr;
   return std::make_unique<InodeKernel<E, I, O>>(desc, queue, std::is_floating_point_v<E> && rows > 4 ? 8 : 4);
 }

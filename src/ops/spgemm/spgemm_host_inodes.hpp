@@ -4,11 +4,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
-#include <unordered_set>
 #include <vector>
 
 #include "core/matrix_parallel.hpp"
+#include "device/hash_accumulator.hpp"
 #include "device/host_pattern_ref.hpp"
 #include "ops/spgemm/spgemm_host_classify.hpp"
 
@@ -30,24 +31,35 @@ struct SampledNodes {
 };
 
 template <class I, class O>
-SampledNodes sample_nodes(const HostPatternRef<I, O>& A) {
-  constexpr int64_t most = 2048;
-  SampledNodes sampled;
+SampledNodes sample_nodes(Queue& queue, const HostPatternRef<I, O>& A) {
+  constexpr int64_t most = 2048, worth_a_thread = 128, no_kind = 0;
   const int64_t count = std::min(most, A.rows - 1);
-  if (count <= 0) return sampled;
-  const int64_t stride = (A.rows - 1) / count;
-  std::unordered_set<uint64_t> kinds;
-  for (int64_t s = 0; s < count; ++s) {
-    const int64_t i = 1 + s * stride + s % stride;  // not the same place of every i-node
-    if (A.begin(i) == A.end(i)) continue;
-    ++sampled.rows;
-    sampled.twins += is_twin(A, i) ? 1 : 0;
-    uint64_t hash = 0;
-    for (int64_t p = A.begin(i); p < A.end(i); ++p)
-      hash = (hash ^ static_cast<uint64_t>(A.indices[p] - A.indices[A.begin(i)] + 1)) * 0x9e3779b97f4a7c15u;
-    kinds.insert(hash ^ hash >> 32);
-  }
-  sampled.kinds = static_cast<int64_t>(kinds.size());
+  if (count <= 0) return {};
+  const int64_t stride = (A.rows - 1) / count, parts = parts_for_items(queue, count, worth_a_thread);
+  std::vector<int64_t> kinds(static_cast<size_t>(count), no_kind);
+  std::atomic<int64_t> twins{0};
+  host_parts<Host>(queue, parts, [&](int64_t part) {
+    int64_t of_part = 0;
+    for (int64_t s = part_begin(count, parts, part), last = part_begin(count, parts, part + 1); s < last; ++s) {
+      const int64_t i = 1 + s * stride + s % stride;  // not the same place of every i-node
+      if (A.begin(i) == A.end(i)) continue;
+      of_part += is_twin(A, i) ? 1 : 0;
+      uint64_t hash = 0;
+      for (int64_t p = A.begin(i); p < A.end(i); ++p)
+        hash = (hash ^ static_cast<uint64_t>(A.indices[p] - A.indices[A.begin(i)] + 1)) * 0x9e3779b97f4a7c15u;
+      kinds[static_cast<size_t>(s)] = static_cast<int64_t>((hash ^ hash >> 32) | 1);
+    }
+    twins += of_part;
+  });
+  SampledNodes sampled;
+  HashAccumulator<int64_t, uint8_t> distinct(count);
+  for (const int64_t kind : kinds)
+    if (kind != no_kind) {
+      ++sampled.rows;
+      distinct.insert(kind);
+    }
+  sampled.twins = twins;
+  sampled.kinds = distinct.size();
   return sampled;
 }
 

@@ -76,7 +76,7 @@ class HostNumeric {
 
   void deal_rows(Queue& queue) const {
     const bool streamed = C_.nnz * static_cast<int64_t>(sizeof(E)) >= stream_threshold_bytes;
-    deal(queue, plan_.chunk_count(), [&](int64_t worker, int64_t turn) {
+    deal(queue, plan_.chunk_count(), std::ssize(plan_.heavy), [&](int64_t worker, int64_t turn) {
       const int64_t chunk = plan_.chunk_of(turn);
       void* const memory = workspace_ + static_cast<size_t>(worker) * each_;
       Places places{plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)], nullptr};

@@ -15,6 +15,7 @@
 #include "ops/spgemm/spgemm_host_restriction_line.hpp"
 #include "ops/spgemm/spgemm_host_restriction_symbolic.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
+#include "ops/spgemm/spgemm_host_stored_runs.hpp"
 
 namespace kkc::spgemm {
 namespace {
@@ -404,7 +405,7 @@ bool transposes_itself(const Desc& desc) {
   dispatch_index_pair(IndexPairs{}, desc.stored_A.pair, [&](auto pair) {
     using P = decltype(pair);
     const HostPatternRef<typename P::ordinal, typename P::offset> A(desc.stored_A);
-    scatter = keys_scatter<typename P::offset>(A.indices, A.nnz, A.cols);
+    scatter = keys_scatter<typename P::offset>(desc.memory->queue(), A.indices, A.nnz, A.cols);
   });
   return !scatter;
 }

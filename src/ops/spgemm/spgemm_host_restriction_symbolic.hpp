@@ -27,15 +27,18 @@ inline constexpr int64_t laned_columns = 8, wide_columns = 32;
 /// FoundRows::Kind::run of rows with masks of four bytes.
 inline constexpr uint8_t wide_masks = 0;
 
+/// Bytes that what several threads write to must lie apart: processors fetch cache lines in pairs.
+inline constexpr size_t written_apart = 128;
+
 /// Bytes of a product's place in a row of so many columns.
 constexpr size_t place_bytes(int64_t columns) {
   if (columns <= int64_t{std::numeric_limits<uint8_t>::max()} + 1) return 1;
   return columns <= int64_t{std::numeric_limits<uint16_t>::max()} + 1 ? 2 : 4;
 }
 
-/// What the rows of some chunks are, all found by one thread.
+/// What the rows of some chunks are, all found by one thread; others write to their own at the same time.
 template <class I>
-struct FoundRows {
+struct alignas(written_apart) FoundRows {
   struct Kind {
     int64_t columns_at, marks_at, products;
     int64_t columns;
@@ -62,7 +65,7 @@ class RestrictionSymbolic {
 
  public:
   /// What a thread works with.
-  struct Worker {
+  struct alignas(written_apart) Worker {
     std::optional<ColumnSet> columns;  // of a row, once one needs them
     std::optional<MetColumns<I>> met;  // the same, of rows of few products
     std::optional<MarkedColumns<I>> marked;

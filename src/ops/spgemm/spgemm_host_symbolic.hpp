@@ -196,7 +196,7 @@ class HostSymbolic {
     std::vector<int64_t> products(static_cast<size_t>(chunks), 0);
     auto all = workers();
     if (keeps_ && !unsorted_) kept_.emplace(desc_.memory, free_products_of_, queue_.concurrency());
-    deal(queue_, chunks, [&](int64_t id, int64_t turn) {
+    deal(queue_, chunks, std::ssize(plan_.heavy), [&](int64_t id, int64_t turn) {
       const int64_t chunk = plan_.chunk_of(turn);
       Worker& worker = worker_of(all, id);
       int64_t placed = 0, done = 0, entries = 0;
@@ -295,7 +295,7 @@ class HostSymbolic {
     const bool streamed = plan_.products * static_cast<int64_t>(sizeof(I)) >= stream_threshold_bytes;
     auto all = workers();
     Turns<2> turns;
-    deal(queue_, count, [&](int64_t id, int64_t block) {
+    deal_in_order(queue_, count, [&](int64_t id, int64_t block) {
       if (turns.failed()) return;
       try {
         Worker& worker = worker_of(all, id);

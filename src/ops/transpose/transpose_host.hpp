@@ -44,7 +44,7 @@ void transpose(const Desc& desc, Queue& queue, EntryMap& map) {
     for (int64_t row = p < last ? A.row_of(p) : 0; p < last; ++row)
       for (const int64_t end = std::min(A.end(row), last); p < end; ++p) each(p, static_cast<I>(row));
   };
-  if (keys_scatter<O>(A.indices, A.nnz, A.cols)) {
+  if (keys_scatter<O>(queue, A.indices, A.nnz, A.cols)) {
     const Buffer room(desc.memory, Space::host, static_cast<size_t>(A.nnz) * sizeof(ScatteredItem<I, O>));
     host_bucket_scattered<Dev>(queue, room.as<ScatteredItem<I, O>>(), A.indices, A.base, A.cols, A.nnz, parts, offsets,
                                positions, rows, visit);
