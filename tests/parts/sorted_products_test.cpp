@@ -8,7 +8,7 @@
 
 using namespace kkc::spgemm;
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__AVX2__)
 namespace {
 
 /// Rows that follow each other, all of them named by the row of A.
@@ -29,7 +29,8 @@ struct Rows {
 TEST_CASE("columns of sorted products are those of a set, with their places") {
   std::mt19937 random(7);
   for (const int64_t cols : {int64_t{1}, int64_t{40}, int64_t{3000}, int64_t{1} << 23})
-    for (const int64_t products : {1, 2, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 128, 129, 200, 255, 256})
+    for (const int64_t products : {1,  2,  7,  8,  9,  15, 16,  17,  24,  25,  31,  32,  33,  40, 41,
+                                   48, 63, 64, 65, 96, 97, 100, 128, 129, 192, 193, 200, 255, 256})
       for (const int32_t base : {0, 1}) {
         REQUIRE(SortedProducts::takes<int32_t>(products, cols));
         Rows b;

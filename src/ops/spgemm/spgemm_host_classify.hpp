@@ -165,7 +165,7 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
   std::vector<Classes> found(static_cast<size_t>(workers));
   std::vector<int64_t> reader(static_cast<size_t>(blocks), unread);  // the worker whose classes a block's ids mean
   std::atomic<bool> too_many{false};
-  deal(queue, blocks, [&](int64_t worker, int64_t block) {
+  deal_in_order(queue, blocks, [&](int64_t worker, int64_t block) {
     if (too_many) return;
     Classes& mine = found[static_cast<size_t>(worker)];
     const size_t before = mine.members.size();

@@ -14,13 +14,17 @@ namespace kkc::spgemm {
 /// Nothing depends on another row, and no branch on how often an aggregate is met.
 class FewMet {
  public:
-  static constexpr int64_t lanes = ColumnVectors::lanes, most = 2 * lanes;
+  static constexpr int64_t lanes = 16, most = 2 * lanes;
   static constexpr int64_t vectors = 4, margin = vectors * lanes;  // of places of a byte
 
   /// Whether this build does so with such aggregates.
   template <class I>
   static constexpr bool suits() {
+#if defined(__AVX512F__)
     return ColumnVectors::suit<I>();
+#else
+    return false;
+#endif
   }
 
 #if defined(__AVX512F__)

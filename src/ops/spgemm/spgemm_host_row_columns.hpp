@@ -116,7 +116,7 @@ class RowColumns {
   /// With the places of the row's products behind those that are kept.
   int64_t keep_sorted([[maybe_unused]] int64_t i, [[maybe_unused]] int64_t products, Kept& kept) const {
     int64_t count = 0;
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__AVX2__)
     if constexpr (sizeof(I) == 4)
       count = SortedProducts::make(left_.row(i), B_, products, kept.columns + kept.entries, kept.places + kept.placed);
 #endif

@@ -3,25 +3,44 @@
 // cache.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
-#include <utility>
 
 #include "ops/spgemm/spgemm_host_column_vectors.hpp"
 
 namespace kkc::spgemm {
 
+#if defined(__AVX2__)
+/// Of each mask of eight lanes: its lanes one after the other, and how many of them there are up to each lane.
+struct LanesOfMask {
+  std::array<uint8_t, 8> lanes, counts;
+};
+inline constexpr auto lanes_of_masks = [] {
+  std::array<LanesOfMask, 256> all{};
+  for (size_t mask = 0; mask < all.size(); ++mask) {
+    uint8_t next = 0;
+    for (uint8_t lane = 0; lane < 8; ++lane) {
+      if ((mask >> lane & 1) != 0) all[mask].lanes[next++] = lane;
+      all[mask].counts[lane] = next;
+    }
+  }
+  return all;
+}();
+#endif
+
 /// Keys of 31 bits, a column and behind it the number of a product, sorted as ColumnVectors does.
 class SortedProducts {
  public:
-  static constexpr int64_t lanes = ColumnVectors::lanes, most = 16 * lanes;
+  static constexpr int64_t lanes = ColumnVectors::lanes, most = ColumnVectors::most;
 
   template <class I>
   static constexpr bool takes(int64_t products, int64_t cols) {
     return ColumnVectors::suit<I>() && products > 0 && products <= most && bits_of(cols) + bits_of(products) <= 31;
   }
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__AVX2__)
   /// Writes the columns of the rows of B that `row` reaches, of so many products, to `columns` in ascending order, each
   /// once, and each product's place in them to `places`. Returns the columns' number. `columns` has room for as many as
   /// there are products, and lanes more.
@@ -31,22 +50,14 @@ class SortedProducts {
     int64_t count = 0;
     for (int64_t k = 0; k < row.size(); ++k) {
       const int64_t begin = b.begin(row.column(k)), size = b.end(row.column(k)) - begin;
-      for (int64_t q = 0; q < size; q += lanes) {
-        const auto inside = size - q < lanes ? static_cast<__mmask16>((1u << (size - q)) - 1) : V16::all;
-        _mm512_storeu_si512(keys + count + q, _mm512_maskz_loadu_epi32(inside, b.indices + begin + q));
-      }
+      for (int64_t q = 0; q < size; q += lanes)
+        Vectors::write(keys + count + q, Vectors::read_some(b.indices + begin + q, size - q));
       count += size;
     }
     const int bits = bits_of(products);
-    const V base = _mm512_set1_epi32(static_cast<int32_t>(b.base)), wide = _mm512_set1_epi32(lanes);
-    V product = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    for (int64_t at = 0; at < products; at += lanes) {
-      const V column = _mm512_maskz_sub_epi32(V16::all, _mm512_load_si512(keys + at), base);
-      const V key = _mm512_maskz_sll_epi32(V16::all, column, _mm_cvtsi32_si128(bits));
-      _mm512_store_si512(keys + at, _mm512_or_si512(key, product));
-      product = _mm512_maskz_add_epi32(V16::all, product, wide);
-    }
-    return sort_by_vectors(keys, products, bits, columns, places, std::make_integer_sequence<int, 16>());
+    make_keys(keys, products, static_cast<int32_t>(b.base), bits);
+    return Vectors::with_vectors(products,
+                                 [&](auto used) { return sort<used()>(keys, products, bits, columns, places); });
   }
 #endif
 
@@ -55,47 +66,101 @@ class SortedProducts {
     return static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1)));
   }
 
-#if defined(__AVX512F__)
-  using V16 = ColumnVectors;
-  using V = V16::V;
+#if defined(__AVX512F__) || defined(__AVX2__)
+  using Vectors = ColumnVectors;
+  using V = Vectors::V;
 
   template <int used>
   static int64_t sort(const int32_t* keys, int64_t count, int bits, int32_t* columns, uint16_t* places) {
     V v[used];
-    V16::load<used>(keys, count, v);
-    V16::sort<used>(v);
+    Vectors::load<used>(keys, count, v);
+    Vectors::sort<used>(v);
+    return take<used>(v, count, bits, columns, places);
+  }
+#endif
+
+#if defined(__AVX512F__)
+  static void make_keys(int32_t* keys, int64_t products, int32_t base, int bits) {
+    const V shift = _mm512_set1_epi32(base), wide = _mm512_set1_epi32(lanes);
+    V product = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    for (int64_t at = 0; at < products; at += lanes) {
+      const V column = _mm512_maskz_sub_epi32(Vectors::all, _mm512_load_si512(keys + at), shift);
+      const V key = _mm512_maskz_sll_epi32(Vectors::all, column, _mm_cvtsi32_si128(bits));
+      _mm512_store_si512(keys + at, _mm512_or_si512(key, product));
+      product = _mm512_maskz_add_epi32(Vectors::all, product, wide);
+    }
+  }
+
+  /// Columns and places of keys in order.
+  template <int used>
+  [[gnu::always_inline]] static int64_t take(const V* v, int64_t count, int bits, int32_t* columns, uint16_t* places) {
     const __m128i shift = _mm_cvtsi32_si128(bits);
     const V number = _mm512_set1_epi32((1 << bits) - 1), none = _mm512_setzero_si512();
     V before = _mm512_set1_epi32(-1);
     int32_t* const first = columns;
-    for (int i = 0; i < used; ++i) {
-      const int64_t here = i + 1 < used ? lanes : count - (used - 1) * lanes;
-      const V column = _mm512_maskz_srl_epi32(V16::all, v[i], shift);
-      const __mmask16 fresh = _mm512_mask_cmpneq_epi32_mask(static_cast<__mmask16>(V16::all >> (lanes - here)), column,
-                                                            _mm512_maskz_alignr_epi32(V16::all, column, before, 15));
+    for (int i = 0; i < used && i * lanes < count; ++i) {
+      const int64_t here = std::min(lanes, count - i * lanes);
+      const V column = _mm512_maskz_srl_epi32(Vectors::all, v[i], shift);
+      const __mmask16 fresh = _mm512_mask_cmpneq_epi32_mask(
+          Vectors::inside(here), column, _mm512_maskz_alignr_epi32(Vectors::all, column, before, 15));
       before = column;
       // How many columns there are up to each lane.
       V place = _mm512_maskz_set1_epi32(fresh, 1);
-      place = _mm512_maskz_add_epi32(V16::all, place, _mm512_maskz_alignr_epi32(V16::all, place, none, 15));
-      place = _mm512_maskz_add_epi32(V16::all, place, _mm512_maskz_alignr_epi32(V16::all, place, none, 14));
-      place = _mm512_maskz_add_epi32(V16::all, place, _mm512_maskz_alignr_epi32(V16::all, place, none, 12));
-      place = _mm512_maskz_add_epi32(V16::all, place, _mm512_maskz_alignr_epi32(V16::all, place, none, 8));
-      place = _mm512_maskz_add_epi32(V16::all, place, _mm512_set1_epi32(static_cast<int32_t>(columns - first) - 1));
+      place = _mm512_maskz_add_epi32(Vectors::all, place, _mm512_maskz_alignr_epi32(Vectors::all, place, none, 15));
+      place = _mm512_maskz_add_epi32(Vectors::all, place, _mm512_maskz_alignr_epi32(Vectors::all, place, none, 14));
+      place = _mm512_maskz_add_epi32(Vectors::all, place, _mm512_maskz_alignr_epi32(Vectors::all, place, none, 12));
+      place = _mm512_maskz_add_epi32(Vectors::all, place, _mm512_maskz_alignr_epi32(Vectors::all, place, none, 8));
+      place = _mm512_maskz_add_epi32(Vectors::all, place, _mm512_set1_epi32(static_cast<int32_t>(columns - first) - 1));
       _mm512_storeu_si512(columns, _mm512_maskz_compress_epi32(fresh, column));
       columns += std::popcount(static_cast<unsigned>(fresh));
       alignas(32) uint16_t numbers[lanes], found[lanes];
       _mm256_store_si256(reinterpret_cast<__m256i*>(numbers),
-                         _mm512_maskz_cvtepi32_epi16(V16::all, _mm512_and_si512(v[i], number)));
-      _mm256_store_si256(reinterpret_cast<__m256i*>(found), _mm512_maskz_cvtepi32_epi16(V16::all, place));
+                         _mm512_maskz_cvtepi32_epi16(Vectors::all, _mm512_and_si512(v[i], number)));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(found), _mm512_maskz_cvtepi32_epi16(Vectors::all, place));
       for (int64_t lane = 0; lane < here; ++lane) places[numbers[lane]] = found[lane];
     }
     return columns - first;
   }
-  template <int... less>
-  static int64_t sort_by_vectors(const int32_t* keys, int64_t count, int bits, int32_t* columns, uint16_t* places,
-                                 std::integer_sequence<int, less...>) {
-    static constexpr int64_t (*by_used[])(const int32_t*, int64_t, int, int32_t*, uint16_t*) = {sort<less + 1>...};
-    return by_used[(count - 1) / lanes](keys, count, bits, columns, places);
+#elif defined(__AVX2__)
+  static __m128i bytes(const std::array<uint8_t, 8>& from) {
+    return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from.data()));
+  }
+
+  static void make_keys(int32_t* keys, int64_t products, int32_t base, int bits) {
+    const V shift = _mm256_set1_epi32(base), wide = _mm256_set1_epi32(lanes);
+    V product = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    for (int64_t at = 0; at < products; at += lanes) {
+      const V column = _mm256_sub_epi32(Vectors::read(keys + at), shift);
+      Vectors::write(keys + at, _mm256_or_si256(_mm256_sll_epi32(column, _mm_cvtsi32_si128(bits)), product));
+      product = _mm256_add_epi32(product, wide);
+    }
+  }
+
+  /// Columns and places of keys in order.
+  template <int used>
+  [[gnu::always_inline]] static int64_t take(const V* v, int64_t count, int bits, int32_t* columns, uint16_t* places) {
+    const __m128i shift = _mm_cvtsi32_si128(bits);
+    const V number = _mm256_set1_epi32((1 << bits) - 1), one_on = _mm256_set_epi32(6, 5, 4, 3, 2, 1, 0, 7);
+    V before = _mm256_set1_epi32(-1);
+    int32_t* const first = columns;
+    for (int i = 0; i < used && i * lanes < count; ++i) {
+      const int64_t here = std::min(lanes, count - i * lanes);
+      const V column = _mm256_srl_epi32(v[i], shift), moved = _mm256_permutevar8x32_epi32(column, one_on);
+      const V same = _mm256_cmpeq_epi32(column, _mm256_blend_epi32(moved, before, 1));
+      const unsigned fresh = ~static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(same))) & ((1u << here) - 1);
+      before = moved;  // its first lane is the last column
+      const LanesOfMask& of = lanes_of_masks[fresh];
+      const __m128i place =
+          _mm_add_epi16(_mm_cvtepu8_epi16(bytes(of.counts)), _mm_set1_epi16(static_cast<int16_t>(columns - first - 1)));
+      Vectors::write(columns, _mm256_permutevar8x32_epi32(column, _mm256_cvtepu8_epi32(bytes(of.lanes))));
+      columns += std::popcount(fresh);
+      alignas(32) int32_t numbers[lanes];
+      alignas(16) uint16_t found[lanes];
+      Vectors::write(numbers, _mm256_and_si256(v[i], number));
+      _mm_store_si128(reinterpret_cast<__m128i*>(found), place);
+      for (int64_t lane = 0; lane < here; ++lane) places[numbers[lane]] = found[lane];
+    }
+    return columns - first;
   }
 #endif
 };

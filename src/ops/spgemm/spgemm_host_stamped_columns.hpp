@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "ops/spgemm/spgemm_host_column_vectors.hpp"
@@ -46,33 +45,25 @@ class StampedColumns {
   static constexpr int64_t lanes = ColumnVectors::lanes;
 
  private:
-  static constexpr int64_t most_vectors = 16;
-
   template <class I>
   static void sort(I* columns, int64_t count) {
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__AVX2__)
     if constexpr (sizeof(I) == 4)
-      if (count <= most_vectors * lanes) {
-        if (count > 1) sort_by_vectors(columns, count, std::make_integer_sequence<int, most_vectors>());
+      if (count <= ColumnVectors::most) {
+        if (count > 1) ColumnVectors::with_vectors(count, [=](auto used) { sort_vectors<used()>(columns, count); });
         return;
       }
 #endif
     std::sort(columns, columns + count);
   }
 
-#if defined(__AVX512F__)
-  using Vectors = ColumnVectors;
+#if defined(__AVX512F__) || defined(__AVX2__)
   template <int used>
   static void sort_vectors(int32_t* columns, int64_t count) {
-    Vectors::V v[used];
-    Vectors::load<used>(columns, count, v);
-    Vectors::sort<used>(v);
-    for (int i = 0; i < used; ++i) _mm512_storeu_si512(columns + i * lanes, v[i]);
-  }
-  template <int... less>
-  static void sort_by_vectors(int32_t* columns, int64_t count, std::integer_sequence<int, less...>) {
-    static constexpr void (*by_used[])(int32_t*, int64_t) = {sort_vectors<less + 1>...};
-    by_used[(count - 1) / lanes](columns, count);
+    ColumnVectors::V v[used];
+    ColumnVectors::load<used>(columns, count, v);
+    ColumnVectors::sort<used>(v);
+    for (int i = 0; i < used && i * lanes < count; ++i) ColumnVectors::write(columns + i * lanes, v[i]);
   }
 #endif
 

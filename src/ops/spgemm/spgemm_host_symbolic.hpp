@@ -59,9 +59,9 @@ class HostSymbolic {
     }
     cut_chunks();
     keeps_ = keeps_columns();
-    stamps_ = StampedColumns::suits<I>() && keeps_ && 4 * (free_products_ - short_products_) <= free_products_;
-    if (!mask_ && !stamps_ && plan_.choice != HostChoice::dense)
-      blocks_.emplace(queue_, desc_.memory, left_, B_, free_products_);
+    stamps_ = StampedColumns::suits<I>() && keeps_ && 4 * short_products_ >= free_products_;
+    if (!mask_ && plan_.choice != HostChoice::dense)
+      blocks_.emplace(queue_, desc_.memory, left_, B_, stamps_ ? free_products_ - short_products_ : free_products_);
     // Slices need sorted rows; whole words of columns come out sorted anyway.
     unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used()) && !stamps_;
     const bool wide = offset_size(desc_.pair) == 8;
