@@ -65,7 +65,8 @@ template <class Dev, class I, class O, class Visit>
 void host_bucket_scattered(Queue& queue, ScatteredItem<I, O>* items, const I* keys, int64_t base, int64_t buckets,
                            int64_t n, int64_t parts, O* offsets, O* positions, I* companions, const Visit& visit) {
   using Item = ScatteredItem<I, O>;
-  const int64_t wanted = std::clamp<int64_t>(n / 8192, 16, 512);
+  // Small ones: a part that counts in few groups meets one again before processors have foreseen it.
+  const int64_t wanted = std::clamp<int64_t>(n / 1024, 16, 512);
   const auto shift = static_cast<int>(std::bit_width(static_cast<uint64_t>(std::max<int64_t>(1, buckets / wanted))));
   const int64_t groups = ((buckets - 1) >> shift) + 1;
   const auto key_of = [&](int64_t entry) { return static_cast<int64_t>(keys[entry]) - base; };

@@ -68,8 +68,9 @@ struct BlockSchedule {
   }
 };
 
-/// What a row costs beside its entries, in entries; what a phase must hold for more than one thread.
-inline constexpr int64_t row_work = 4, least_phase_work = 3000;
+/// What a row costs beside its entries, in entries, among rows that are alike and elsewhere; what a phase must hold for
+/// more than one thread.
+inline constexpr int64_t row_work = 4, lone_row_work = 20, least_phase_work = 3000;
 inline constexpr int64_t most_block_rows = 128, most_block_work = 8192;
 /// Of more threads some have far less of their own than others: not worth the look.
 inline constexpr int most_own_parts = 4;
@@ -81,6 +82,7 @@ struct BlockPart {
   std::vector<Run> runs;
   std::vector<Block> blocks;
   std::vector<int64_t> work;
+  int64_t lone_work = 0;  // of rows that are not alike
   /// Of blocks that a block depends on, each about once: those of block i are before ends[i].
   std::vector<int32_t> needed;
   std::vector<int64_t> ends;
@@ -122,16 +124,17 @@ void cut_blocks(const Rows& rows, int64_t n, bool ascending, BlockPart& part) {
     const Run run = part.runs[r];
     const auto at = static_cast<int64_t>(r);
     const int64_t end = run.first + run.rows;
-    const auto work_of = [&](int64_t step) { return rows.end(row_of(step)) - rows.begin(row_of(step)) + row_work; };
+    const auto entries_of = [&](int64_t step) { return rows.end(row_of(step)) - rows.begin(row_of(step)); };
     if (!run.alike) {
       for (int64_t step = run.first; step < end; ++step) {
         open = open && follows(step);
-        add(step, 1, work_of(step), at);
+        add(step, 1, entries_of(step) + lone_row_work, at);
+        part.lone_work += entries_of(step) + lone_row_work;
       }
       continue;
     }
     open = open && follows(run.first);
-    const int64_t each = work_of(run.first);
+    const int64_t each = entries_of(run.first) + row_work;
     // Rows without entries wait for nothing, and nothing is gained by dealing them singly.
     const bool together = each == row_work || follows(run.first + 1);
     for (int64_t step = run.first; step < end;) {
@@ -316,12 +319,18 @@ inline BlockSchedule schedule_for_one_thread(std::vector<Run> runs, int64_t n) {
   return made;
 }
 
+/// What beginning a block elsewhere costs: always, and at most for its own entries, whose lines nobody foresees where
+/// rows are not alike.
+struct BlockCost {
+  int64_t place, entries = 0;
+};
+
 /// rows: rows.begin(row), rows.end(row), rows.column(entry) of those that a row depends on; solved in order of steps.
-/// runs: of those rows, ascending, by parts. memory: for what is needed on the way. block_work: what beginning a block
-/// elsewhere costs; where threads would not make up for that, all is one thread's.
+/// runs: of those rows, ascending, by parts. memory: for what is needed on the way. Where threads would not make up for
+/// what blocks cost, all is one thread's.
 template <class Dev, class I, class Rows>
 BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Rows& rows, int64_t n,
-                              bool ascending, int threads, int64_t block_work, std::vector<std::vector<Run>> runs) {
+                              bool ascending, int threads, const BlockCost& cost, std::vector<std::vector<Run>> runs) {
   BlockSchedule made;
   std::vector<BlockPart> parts(runs.size());
   host_parts_checked<Dev>(queue, static_cast<int64_t>(parts.size()), [&](int64_t i) {
@@ -356,7 +365,10 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
     blocks.insert(blocks.end(), part.blocks.begin(), part.blocks.end());
     work.insert(work.end(), part.work.begin(), part.work.end());
   }
-  const int64_t alone = std::accumulate(work.begin(), work.end(), int64_t{0});
+  int64_t lone_work = 0;
+  for (const BlockPart& part : parts) lone_work += part.lone_work;
+  const int64_t alone = std::accumulate(work.begin(), work.end(), int64_t{0}),
+                block_work = cost.place + std::min(cost.entries, lone_work / std::max<int64_t>(1, std::ssize(blocks)));
   std::vector<I> block_level(blocks.size(), I{-1});
   std::vector<int64_t> own_begins;  // where each thread's part of level 0 begins, if it is not dealt by work
   int64_t own_work = 0;             // the most that one has there
@@ -375,7 +387,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
       own_begins = domains.begins();
       own_work = domains.most_work();
       for (size_t i = 0; i < rest.size(); ++i) rest[i] = block_level[i] == 0 ? 0 : rest[i];
-    } else if (alone + static_cast<int64_t>(blocks.size()) * block_work >= alone * threads) {
+    } else if (7 * (alone + static_cast<int64_t>(blocks.size()) * block_work) >= 6 * alone * threads) {
       return schedule_for_one_thread(all_runs(), n);
     }
     BlockLevels<I, Rows> finder(rows, n, ascending, blocks, rest, row_level.as<I>(), block_level);

@@ -15,7 +15,7 @@ namespace host_levels_parts {
 template <class Dev, class S, class I, class O>
 class LevelKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
-  static constexpr int64_t block_work = 120;  // a new place in each array of the matrix
+  static constexpr levels::BlockCost block_cost = {120, 480};  // a new place in each array of the matrix
 
  public:
   LevelKernel(const Desc& desc, Queue& queue)
@@ -24,7 +24,7 @@ class LevelKernel final : public Kernel {
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
         schedule_(levels::schedule_blocks<Dev, I>(queue, desc.memory, typename Triangle::Rows(triangle_, desc.A),
-                                                  desc.A.rows, ascending_, threads_for(desc, queue), block_work,
+                                                  desc.A.rows, ascending_, threads_for(desc, queue), block_cost,
                                                   triangle_.take_runs())),
         runner_(schedule_.threads),
         zeros_(static_cast<size_t>(schedule_.threads)) {}

@@ -18,7 +18,7 @@ template <class Dev, class S, class I, class O>
 class RelaidKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   using Rows = typename Triangle::Rows;
-  static constexpr int64_t block_work = 40;  // its rows lie behind the last one's
+  static constexpr levels::BlockCost block_cost = {40};  // its rows lie behind the last one's
   static constexpr int64_t most_sharing = 63;
 
  public:
@@ -29,7 +29,7 @@ class RelaidKernel final : public Kernel {
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
         schedule_(levels::schedule_blocks<Dev, I>(queue, desc.memory, Rows(triangle_, desc.A), n_, ascending_,
-                                                  threads_for(desc, queue), block_work, triangle_.take_runs())),
+                                                  threads_for(desc, queue), block_cost, triangle_.take_runs())),
         runner_(schedule_.threads),
         streams_(static_cast<size_t>(schedule_.threads)) {
     const Rows rows(triangle_, desc.A);
