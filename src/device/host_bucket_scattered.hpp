@@ -33,11 +33,12 @@ bool keys_scatter(Queue& queue, const Key* keys, int64_t n, int64_t buckets) {
   }
   if (changes <= runs * run / 4) return false;
   const auto line_of = [](Key key) { return static_cast<uint64_t>(key) / static_cast<uint64_t>(per_line); };
+  const int64_t parts = std::min<int64_t>(queue.concurrency(), runs);
   std::atomic<int64_t> all{0};
-  host_parts_checked<Host>(queue, std::min<int64_t>(queue.concurrency(), runs), [&](int64_t part) {
+  host_parts_checked<Host>(queue, parts, [&](int64_t part) {
     std::vector<uint64_t> met(static_cast<size_t>(buckets / per_line / 64 + 2), 0);  // a bit a line, of one run
     int64_t distinct = 0;
-    for (int64_t r = part; r < runs; r += std::min<int64_t>(queue.concurrency(), runs)) {
+    for (int64_t r = part; r < runs; r += parts) {
       const Key* const from = run_begin(r);
       for (int64_t k = 0; k < run; ++k) {
         uint64_t& word = met[line_of(from[k]) / 64];
