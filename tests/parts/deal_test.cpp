@@ -1,5 +1,8 @@
 // deal() and deal_in_order() of spgemm's host kernels: every item once, whatever the threads; the urgent ones first.
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <new>
 #include <vector>
 
 #include "ops/spgemm/spgemm_host_classify.hpp"

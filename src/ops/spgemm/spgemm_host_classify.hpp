@@ -23,7 +23,8 @@ void deal_in_order(Queue& queue, int64_t items, const F& f) {
 }
 
 /// The same in no order: each worker takes the items of its own share first, which is the same in every call, as its
-/// caches hold what it read there; then others'. Before these, `urgent` items are handed out in order.
+/// caches hold what it read there; then others' (affinity scheduling, as in device/host_shared_parts.hpp, whose
+/// counters outlive a run; f may throw here). Before these, `urgent` items are handed out in order.
 template <class F>
 void deal(Queue& queue, int64_t items, int64_t urgent, const F& f) {
   constexpr int64_t most = 64;
