@@ -80,10 +80,12 @@ struct DealToBuckets {
   I base;
   int64_t n;
   const O* offsets;
-  int32_t* left;  // in each bucket: all at first
+  int32_t* left;                      // in each bucket: all at first
+  const unsigned long long* longest;  // bucket: too long a one cannot be put in order, and nothing is dealt
   O* positions;
 
   __device__ void operator()() const {
+    if (*longest > longest_counted) return;
     const int64_t first = int64_t{blockIdx.x} * threads * items + threadIdx.x;
     const int lane = static_cast<int>(threadIdx.x) & 31;
     I key[items];
@@ -181,22 +183,20 @@ class CountedBuckets {
   bool takes() const { return n_ > 0 && n_ <= most_counted && n_ <= buckets_ * (longest_counted / 2); }
 
   void deal() {
-    counts_ = Buffer(memory_, Space::device, (static_cast<size_t>(buckets_) + 1) / 2 * 2 * sizeof(int32_t));
+    const size_t words = (static_cast<size_t>(buckets_) + 1) / 2;
+    counts_ = Buffer(memory_, Space::device, (words + 1) * sizeof(unsigned long long));
+    longest_ = counts_.as<unsigned long long>() + words;
     scratch_ = Buffer(memory_, Space::device, scan_scratch_bytes<O>(buckets_));
     clear_words(queue_, counts_.data(), counts_.bytes());
     auto* const counts = counts_.as<int32_t>();
     over<CountKeys<I>>(n_, {keys_, base_, n_, counts});
     exclusive_scan<int32_t, O>(queue_, counts, offsets_, buckets_, scratch_.data());
-    over<DealToBuckets<I, O>>(n_, {keys_, base_, n_, offsets_, counts, positions_});
+    over<LongestBucket<O>>(buckets_, {offsets_, buckets_, longest_});
+    over<DealToBuckets<I, O>>(n_, {keys_, base_, n_, offsets_, counts, longest_, positions_});
   }
 
   /// Blocks.
-  int64_t longest() const {
-    const Buffer longest(memory_, Space::device, sizeof(unsigned long long));
-    clear_words(queue_, longest.data(), longest.bytes());
-    over<LongestBucket<O>>(buckets_, {offsets_, buckets_, longest.as<unsigned long long>()});
-    return static_cast<int64_t>(read_back<unsigned long long>(queue_, longest.data()));
-  }
+  int64_t longest() const { return static_cast<int64_t>(read_back<unsigned long long>(queue_, longest_)); }
 
   bool order(int64_t longest) const {
     if (longest > longest_counted) return false;
@@ -232,6 +232,7 @@ class CountedBuckets {
   int64_t buckets_, n_;
   O *offsets_, *positions_;
   Buffer counts_, scratch_;
+  unsigned long long* longest_ = nullptr;  // behind the counts
 };
 
 }  // namespace kkc::gpu

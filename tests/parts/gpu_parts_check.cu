@@ -1,5 +1,5 @@
-// Scans, sorts and hash tables of src/device as kernels and drivers use them, on the first GPU. Exit status: 0 all
-// passed, 1 some failed, 77 no GPU.
+// Scans, selections, sorts and hash tables of src/device as kernels and drivers use them, on the first GPU. Exit
+// status: 0 all passed, 1 some failed, 77 no GPU.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -11,6 +11,7 @@
 #include "device/gpu_bitonic.hpp"
 #include "device/gpu_hash_accumulator.hpp"
 #include "device/gpu_scan.hpp"
+#include "device/gpu_select.hpp"
 #include "device/gpu_sort.hpp"
 #include "parts/parts_queue.hpp"
 
@@ -397,6 +398,36 @@ struct Overfill {
   }
 };
 
+// ---- selection ----
+
+struct IsMultiple {
+  int64_t of;
+  __device__ bool operator()(int64_t i) const { return i % of == of - 1; }
+};
+struct ListItems {
+  int64_t* list;
+  __device__ void operator()(int32_t number, int64_t i) const { list[number] = i; }
+};
+
+void selections(Queue& queue) {
+  for (const int64_t n : {1, 31, 32, 33, 255, 256, 257, 5000, 300000})
+    for (const int64_t of : {1, 2, 31, 1000, 400000}) {
+      std::vector<int64_t> expected;
+      for (int64_t i = of - 1; i < n; i += of) expected.push_back(i);
+      const int64_t words = (n + 31) / 32;
+      const OnDevice<uint32_t> bits(words);
+      const OnDevice<int32_t> counts(words), before(words + 1);
+      const OnDevice<unsigned char> scratch(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(words)));
+      const OnDevice<int64_t> list(std::ssize(expected));
+      gpu::launch_over(queue, n, gpu::MarkWanted<IsMultiple>{{of}, n, bits.data(), counts.data()});
+      gpu::exclusive_scan(queue, counts.data(), before.data(), words, scratch.data());
+      gpu::launch_over(queue, n, gpu::TakeWanted<ListItems>{{list.data()}, n, bits.data(), before.data()});
+      const std::string what = "selection of one in " + std::to_string(of) + " of " + std::to_string(n);
+      expect(before.read().back() == std::ssize(expected), what + ": count");
+      expect(list.read() == expected, what);
+    }
+}
+
 int run() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
@@ -410,6 +441,7 @@ int run() {
   scans<int32_t, int64_t>(queue);
   scans<int64_t, int64_t>(queue);
   scans<int64_t, int32_t>(queue);
+  selections(queue);
   sorts<uint32_t, gpu::NoPayload>(queue);
   sorts<uint32_t, uint32_t>(queue);
   sorts<uint32_t, int64_t>(queue);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/dispatch.hpp"
-#include "device/gpu_scan.hpp"
+#include "device/gpu_select.hpp"
 #include "ilu_gpu_pattern.hpp"
 #include "ilu_gpu_sync_free_blocks.hpp"
 #include "ilu_gpu_sync_free_kernels.hpp"
@@ -189,12 +189,11 @@ class SyncFreeKernel final : public Kernel {
     std::vector<I> heavy(above[static_cast<size_t>(least) - 1]);  // their places in the order
     heavy_count_ = static_cast<int64_t>(heavy.size());
     const Buffer list = device_array<I>(desc, heavy.size());
-    gpu::clear_words(queue, counts.data(), counts.bytes());
-    gpu::launch_over(queue, n, ListHeavyRows<I>{flags.as<uint8_t>(), n, least, list.as<I>(), counts.as<uint32_t>()});
+    gpu::Selection(queue, desc.memory, n, IsHeavyRow{flags.as<uint8_t>(), least}).each(ListHeavyRows<I>{list.as<I>()});
     queue.copy(heavy.data(), list.data(), heavy.size() * sizeof(I));
     queue.synchronize();
-    std::sort(heavy.begin(), heavy.end());
     std::vector<int64_t> tasks;
+    tasks.reserve(2 * heavy.size() + static_cast<size_t>(n / warps_of_tasks) + 2);
     int64_t position = 0;
     const auto add_others = [&](int64_t end) {
       for (; position < end; position += warps_of_tasks) tasks.push_back(2 * position);
@@ -215,17 +214,14 @@ class SyncFreeKernel final : public Kernel {
   /// Those that have more entries than there is `room` for. Blocks.
   void find_long_rows(const Desc& desc, Queue& queue, int32_t room) {
     room_ = room;
-    const auto most = static_cast<size_t>(desc.factors.nnz / room_) + 1;
     using Long = LongRow<I, O>;
-    const Buffer list = device_array<Long>(desc, most), count = device_array<uint32_t>(desc, 1);
-    gpu::clear_words(queue, count.data(), count.bytes());
-    gpu::launch_over(queue, desc.A.rows,
-                     FindLongRows<I, O>{desc.factors.offsets->template as<O>(), desc.A.rows, room_, list.as<Long>(),
-                                        count.as<uint32_t>()});
-    std::vector<Long> found(gpu::read_back<uint32_t>(queue, count.data()));
+    const auto* const offsets = desc.factors.offsets->template as<O>();
+    const gpu::Selection selection(queue, desc.memory, desc.A.rows, IsLongRow<O>{offsets, static_cast<O>(room_)});
+    std::vector<Long> found(static_cast<size_t>(selection.count()));
+    const Buffer list = device_array<Long>(desc, found.size());
+    selection.each(ListLongRows<I, O>{offsets, list.as<Long>()});
     queue.copy(found.data(), list.data(), found.size() * sizeof(Long));
     queue.synchronize();
-    std::sort(found.begin(), found.end(), [](const Long& a, const Long& b) { return a.row < b.row; });
     std::vector<I> rows;
     std::vector<O> begins;
     for (const Long& row : found) {

@@ -13,6 +13,7 @@ namespace kkc::ilu::gpu_parts {
 inline constexpr int64_t most_programs = 4096;
 inline constexpr int32_t longest_short_row = 32;
 inline constexpr int64_t longest_of_one_lane = 16;  // the plan looks at longer rows with several
+inline constexpr int64_t fewest_sampled = 4096;     // rows: of fewer, many may be at a border
 
 struct Programs {
   std::string unsupported;  // why there are none, or ""
@@ -123,13 +124,16 @@ void find_programs(Queue& queue, const Desc& desc, Programs& programs) {
     const unsigned blocks = std::min(gpu::blocks_for(rows, Functor::threads / lanes), static_cast<unsigned>(resident));
     gpu::launch(queue, blocks, Functor::threads, 0, functor);
   };
+  using Sample = SampleKinds<I, O>;
+  if (rows >= fewest_sampled) gpu::launch(queue, 1, Sample::threads, 0, Sample{alike});
   over_rows(FindKinds<I, O>{alike});
   over_rows(FindPrograms<I, O>{alike});
   over_rows(ComparePrograms<I, O>{alike});
   queue.copy(&census, device_census, sizeof census);
   queue.synchronize();
   if (census.too_many != 0)
-    programs.unsupported = cat("more than ", programs_at_most(rows), " rows are eliminated in different ways");
+    programs.unsupported =
+        cat("too many rows are eliminated in different ways, expected ", programs_at_most(rows), " at most");
   else if (census.differs != 0)
     programs.unsupported = "rows that differ have hashes in common";
   programs.longest = census.longest;

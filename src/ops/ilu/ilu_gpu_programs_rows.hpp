@@ -105,6 +105,25 @@ struct AlikeRows {
   RowTable kinds, programs;
   int32_t *kind_of, *program_of;  // slots
 
+  /// What makes a row's kind, and how long it is; nothing of row -1. All lanes of a warp call together.
+  struct Kind {
+    uint64_t hash;
+    int64_t count, middle;
+  };
+  __device__ Kind kind(int64_t row, int lane) const {
+    uint64_t sum = 0;
+    int64_t count = 0, middle = 0;
+    if (row >= 0) {
+      const O first = offsets[row];
+      count = offsets[row + 1] - first;
+      middle = diagonal[row] - first;
+      for (int64_t e = lane; e < count; e += lanes)
+        sum += term(e, static_cast<int64_t>(indices[first + static_cast<O>(e)]) - row);
+    }
+    sum = gpu::subgroup_sum(sum, lanes);
+    return {mixed(sum + static_cast<uint64_t>(count)), count, middle};
+  }
+
   /// f(row or -1, lane): all lanes of a warp call together.
   template <class F>
   __device__ void each_row(const F& f) const {
@@ -116,29 +135,51 @@ struct AlikeRows {
   }
 };
 
+/// One block: whether rows may be of few kinds, by short stretches of them from all over. Where hardly two are of one
+/// kind, all rows would crowd into the table at once only to find it full.
+template <class I, class O>
+struct SampleKinds : AlikeRows<I, O> {
+  static constexpr int threads = 1024, stretches = 8, stretch = 32, sampled = stretches * stretch;
+  static constexpr int most_kinds = sampled / 16 * 15, places = 2 * sampled;
+
+  __device__ void operator()() const {
+    __shared__ unsigned long long seen[places];
+    __shared__ int kinds;
+    for (int k = static_cast<int>(threadIdx.x); k < places; k += threads) seen[k] = ~0ull;
+    if (threadIdx.x == 0) kinds = 0;
+    __syncthreads();
+    const int lane = static_cast<int>(threadIdx.x) & (this->lanes - 1);
+    for (int at_once = threads / this->lanes, n = static_cast<int>(threadIdx.x) / this->lanes;
+         n - n % at_once < sampled; n += at_once) {
+      const int64_t row = n < sampled ? this->rows / stretches * (n / stretch) + n % stretch : int64_t{-1};
+      const unsigned long long key = this->kind(row, lane).hash >> 1;  // never all ones
+      if (row < 0 || lane != 0) continue;
+      for (int at = static_cast<int>(key % places);; at = (at + 1) % places) {
+        const unsigned long long there = atomicCAS(seen + at, ~0ull, key);
+        if (there == ~0ull) atomicAdd(&kinds, 1);
+        if (there == ~0ull || there == key) break;
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && kinds > most_kinds) this->census->too_many = 1;
+  }
+};
+
 template <class I, class O>
 struct FindKinds : AlikeRows<I, O> {
   __device__ void operator()() const {
     __shared__ unsigned long long seen[SeenSlots::places];
+    if (this->census->too_many != 0) return;
     const SeenSlots slots{seen};
     slots.clear();
     int longest = 0, longest_lower = 0;
     this->each_row([&](int64_t row, int lane) {
-      uint64_t sum = 0;
-      int64_t count = 0, middle = 0;
-      if (row >= 0) {
-        const O first = this->offsets[row];
-        count = this->offsets[row + 1] - first;
-        middle = this->diagonal[row] - first;
-        for (int64_t e = lane; e < count; e += this->lanes)
-          sum += term(e, static_cast<int64_t>(this->indices[first + static_cast<O>(e)]) - row);
-      }
-      sum = gpu::subgroup_sum(sum, this->lanes);
+      const auto [hash, count, middle] = this->kind(row, lane);
       longest = max(longest, static_cast<int>(count));
       longest_lower = max(longest_lower, static_cast<int>(middle));
       const bool asks = row >= 0 && lane == 0;
-      const int kind = slots.slot(asks, this->kinds, mixed(sum + static_cast<uint64_t>(count)), row, this->most,
-                                  &this->census->kinds, &this->census->too_many);
+      const int kind =
+          slots.slot(asks, this->kinds, hash, row, this->most, &this->census->kinds, &this->census->too_many);
       if (asks) this->kind_of[row] = kind;
     });
     for (int mask = 16; mask > 0; mask >>= 1) {
@@ -156,7 +197,7 @@ template <class I, class O>
 struct FindPrograms : AlikeRows<I, O> {
   __device__ void operator()() const {
     __shared__ unsigned long long seen[SeenSlots::places];
-    if (this->census->kinds > this->most) return;
+    if (this->census->too_many != 0) return;
     const SeenSlots slots{seen};
     slots.clear();
     this->each_row([&](int64_t row, int lane) {

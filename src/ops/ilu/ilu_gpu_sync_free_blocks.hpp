@@ -41,20 +41,16 @@ struct FindHeavyRows {
   static constexpr int64_t longer = 16;
 };
 
-/// Places of rows that weigh at least so much, in any order.
+/// By their places in the order.
+struct IsHeavyRow {
+  const uint8_t* weights;
+  int least;
+  __device__ bool operator()(int64_t position) const { return weights[position] >= least; }
+};
 template <class I>
 struct ListHeavyRows {
-  static constexpr int threads = 256;
-  const uint8_t* weights;
-  int64_t rows;
-  int least;
   I* list;
-  uint32_t* count;  // zero at first
-
-  __device__ void operator()() const {
-    const int64_t position = int64_t{blockIdx.x} * threads + threadIdx.x;
-    if (position < rows && weights[position] >= least) list[atomicAdd(count, 1u)] = static_cast<I>(position);
-  }
+  __device__ void operator()(int32_t number, int64_t position) const { list[number] = static_cast<I>(position); }
 };
 
 /// Where entries of U's columns lie, the rows of a column ascending; those of L follow them.

@@ -92,20 +92,18 @@ struct LongRow {
   I row;
   O entries;
 };
-/// Lists them in any order.
-template <class I, class O>
-struct FindLongRows {
-  static constexpr int threads = 256;
+template <class O>
+struct IsLongRow {
   const O* offsets;
-  int64_t rows;
-  int32_t room;
+  O room;
+  __device__ bool operator()(int64_t i) const { return offsets[i + 1] - offsets[i] > room; }
+};
+template <class I, class O>
+struct ListLongRows {
+  const O* offsets;
   LongRow<I, O>* list;
-  uint32_t* count;  // zero at first
-
-  __device__ void operator()() const {
-    const int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x;
-    const O entries = i < rows ? offsets[i + 1] - offsets[i] : O{0};
-    if (entries > static_cast<O>(room)) list[atomicAdd(count, 1u)] = {static_cast<I>(i), entries};
+  __device__ void operator()(int32_t number, int64_t i) const {
+    list[number] = {static_cast<I>(i), offsets[i + 1] - offsets[i]};
   }
 };
 

@@ -105,10 +105,14 @@ struct SampleGrid {
   __device__ void each(I q, const F& f) const {
     const I last = static_cast<I>(rows - 1), row = lower ? q : last - q;
     const O begin = offsets[row] - base, end = min(offsets[row + 1] - base, begin + most_entries);
-#pragma unroll 4
-    for (O p = begin; p < end; ++p) {
-      const I column = indices[p] - static_cast<I>(base), needed = lower ? column : last - column;
-      if (needed < q) f(needed);
+    constexpr int at_once = 16;  // loads
+    for (O p = begin; p < end; p += at_once) {
+      I columns[at_once];
+#pragma unroll
+      for (int u = 0; u < at_once; ++u) columns[u] = p + u < end ? indices[p + u] - static_cast<I>(base) : row;
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (const I needed = lower ? columns[u] : last - columns[u]; needed < q) f(needed);
     }
   }
 

@@ -38,6 +38,7 @@ inline constexpr int block_rows = 32;
 template <class I, class O>
 struct SampleChain {
   static constexpr int threads = 256, near_blocks = 3;  // in a row's own block, or in so many before it
+  static constexpr int longest_of_lane = 64;            // longer rows are looked through by a warp
   static constexpr int64_t most_stretches = 64;
   const O* offsets;
   const I* indices;
@@ -54,15 +55,28 @@ struct SampleChain {
     __syncthreads();
     const int64_t q = int64_t{block} * step + threadIdx.x, row = turned(q),
                   near_from = (q / block_rows - near_blocks) * block_rows;
-    const O end = offsets[row + 1] - base;
+    const O begin = offsets[row] - base, end = offsets[row + 1] - base;
     unsigned entries = 0, near = 0;
     bool linked = q == 0;
-    for (O p = offsets[row] - base; p < end; ++p) {
+    // Entry p of the row whose turn is `at`: whether it is the one before.
+    const auto look = [&](O p, int64_t at, int64_t from) {
       const int64_t qc = turned(static_cast<int64_t>(indices[p]) - base);
-      if (qc >= q) continue;
+      if (qc >= at) return false;
       ++entries;
-      near += qc >= near_from;
-      linked = linked || qc == q - 1;
+      near += qc >= from;
+      return qc == at - 1;
+    };
+    const bool by_warp = end - begin > longest_of_lane;
+    for (O p = begin; p < end && !by_warp; ++p) linked |= look(p, q, near_from);
+    const int lane = static_cast<int>(threadIdx.x & 31u);
+    for (uint32_t left = gpu::ballot32(by_warp); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const int64_t at = gpu::shuffle_from(q, owner, 32), from = gpu::shuffle_from(near_from, owner, 32);
+      const O last = gpu::shuffle_from(end, owner, 32);
+      bool found = false;
+      for (O p = gpu::shuffle_from(begin, owner, 32) + static_cast<O>(lane); p < last; p += 32)
+        found |= look(p, at, from);
+      if (gpu::ballot32(found) != 0 && lane == owner) linked = true;
     }
     entries = gpu::subgroup_sum(entries, 32);
     near = gpu::subgroup_sum(near, 32);
