@@ -1,10 +1,12 @@
-// spgemm on hosts: matrices of which a part has rows like each other and a part has not, and one row that is far
-// longer.
+// spgemm on hosts: matrices of which a part has rows like each other and a part has not, and rows that are far longer
+// or shorter than others.
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/aggregates_case.hpp"
 #include "support/plan_info.hpp"
@@ -40,7 +42,81 @@ HostCsr<double> grid_and_others(Random& random, bool grid_first, int64_t longest
   return A;
 }
 
+template <class Columns>
+HostCsr<double> with_columns(Random& random, int64_t rows, int64_t cols, const Columns& columns_of) {
+  HostCsr<double> A;
+  A.cols = cols;
+  while (A.rows < rows) {
+    for (const int64_t column : columns_of(A.rows)) A.indices.push_back(column);
+    A.offsets.push_back(A.nnz());
+    ++A.rows;
+  }
+  A.values = random_vector<double>(random, A.indices.size());
+  return A;
+}
+
+/// What kkc_plan_info says of A B by host_binned, which run_case() has found to be right.
+std::string checked_info(const Context& ctx, Random& random, const HostCsr<double>& A, const HostCsr<double>& B) {
+  SpgemmCase<double> c;
+  c.implementation = "host_binned";
+  const auto wrong = run_case(ctx, c, A, B, no_mask<double>, random);
+  REQUIRE(wrong);
+  REQUIRE(*wrong == "");
+  const DeviceCsr<double> left(ctx, A, c.pair, c.base_a), right(ctx, B, c.pair, c.base_b);
+  Plan plan;
+  ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, left, KKC_OP_NONE, right, nullptr, c.pair_c, Options(c.options()), plan.out()));
+  return info_of_plan(plan);
+}
+
 }  // namespace
+
+TEST_CASE("spgemm: rows of B are alike, of C none", "[spgemm]") {
+  constexpr int64_t n = 40000;  // enough for a sample
+  for (const auto& [device, options] : hosts<double>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(device) << ' ' << options);
+    const HostCsr<double> A = with_columns(random, n, n, [&](int64_t i) {
+      return std::vector<int64_t>{i, random_int(random, 0, n - 1), random_int(random, 0, n - 1)};
+    });
+    const HostCsr<double> B = with_columns(random, n, n, [](int64_t i) {
+      std::vector<int64_t> columns;
+      for (const int64_t column : {i - 1, i, i + 1})
+        if (column >= 0 && column < n) columns.push_back(column);
+      return columns;
+    });
+    CHECK(number_in(checked_info(ctx, random, A, B), "row_classes") == 0);
+    CHECK(number_in(checked_info(ctx, random, B, B), "row_classes") > 0);
+  }
+}
+
+TEST_CASE("spgemm: rows of one entry beside very long ones", "[spgemm]") {
+  constexpr int64_t rows = 9000, inner = 7000, cols = 5000;
+  for (const auto& [device, options] : hosts<double>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(device) << ' ' << options);
+    // Some rows of B are empty, out of order, or hold a column twice.
+    const HostCsr<double> B = with_columns(random, inner, cols, [&](int64_t j) {
+      std::vector<int64_t> columns(static_cast<size_t>(random_int(random, 0, 30)));
+      for (int64_t& column : columns) column = random_int(random, 0, cols - 1);
+      std::sort(columns.begin(), columns.end());
+      if (j % 3 != 0) columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      if (j % 5 == 0) std::reverse(columns.begin(), columns.end());
+      return columns;
+    });
+    const HostCsr<double> A = with_columns(random, rows, inner, [&](int64_t i) {
+      std::vector<int64_t> columns;
+      const bool is_long = i == 0 || i == 5000 || i == 5001 || i == rows - 1;
+      for (int64_t k = is_long ? 6000 : i % 4 == 3 ? random_int(random, 0, 6) : 1; k > 0; --k)
+        columns.push_back(random_int(random, 0, inner - 1));
+      return columns;
+    });
+    const std::string info = checked_info(ctx, random, A, B);
+    CHECK(number_in(info, "rows_copied") > rows / 3);
+    CHECK(number_in(info, "rows_empty") > 100);
+  }
+}
 
 TEST_CASE("spgemm: a grid beside rows that are like no other, and one of many products", "[spgemm]") {
   std::map<std::pair<bool, int64_t>, std::pair<double, double>> classes;  // by case: rows and classes, of any threads

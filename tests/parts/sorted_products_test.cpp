@@ -16,7 +16,7 @@ struct Rows {
   std::vector<int32_t> entries;
   std::vector<int64_t> starts = {0};
   const int32_t* indices = nullptr;
-  int64_t base = 0;
+  int64_t base = 0, nnz = 0;
 
   int64_t size() const { return std::ssize(starts) - 1; }
   int64_t column(int64_t k) const { return k; }
@@ -49,13 +49,16 @@ TEST_CASE("columns of sorted products are those of a set, with their places") {
           left -= length;
         }
         b.indices = b.entries.data();
+        b.nnz = std::ssize(b.entries);
         std::set<int64_t> expected;
         for (const int32_t entry : b.entries) expected.insert(entry - base);
 
-        std::vector<int32_t> columns(static_cast<size_t>(products + SortedProducts::lanes));
-        std::vector<uint16_t> places(static_cast<size_t>(products));
+        const auto room = static_cast<size_t>(products + SortedProducts::lanes);
+        std::vector<int32_t> columns(room);
+        std::vector<uint16_t> places(room);
         const int64_t count = SortedProducts::make(b, b, products, columns.data(), places.data());
         columns.resize(static_cast<size_t>(count));
+        places.resize(static_cast<size_t>(products));
         CHECK(std::equal(columns.begin(), columns.end(), expected.begin(), expected.end()));
         bool placed = true;
         for (size_t p = 0; p < places.size(); ++p)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/matrix_parallel.hpp"
+#include "device/host_shared_parts.hpp"
 #include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm.hpp"
 #include "ops/spgemm/spgemm_host_aggregate_search.hpp"

@@ -119,30 +119,57 @@ class RowClasses {
       std::fill_n(ids, left.rows(), no_class);
       return;
     }
-    const auto shapes = classify(
-        queue, B.rows, most_shapes,
-        [&](int64_t j) {
-          uint64_t h = 1;
-          for (int64_t p = B.begin(j), end = B.end(j); p < end; ++p) h = mixed(h, B.column(p) - B.column(B.begin(j)));
-          return h;
-        },
-        [&](int64_t i, int64_t j) {
-          const int64_t n = B.end(i) - B.begin(i);
-          if (B.end(j) - B.begin(j) != n) return false;
-          const I *const p = B.indices + B.begin(i), *const q = B.indices + B.begin(j);
-          U differ = 0;
-          for (int64_t e = 1; e < n; ++e)
-            differ |= (static_cast<U>(q[e]) - static_cast<U>(p[e])) ^ (static_cast<U>(q[0]) - static_cast<U>(p[0]));
-          return differ == 0;
-        },
-        [&](int64_t j, int64_t limit) {
-          const int64_t end = end_of_stretch(B, j, limit);
-          count_down(scratch.follow + j, end - j);
-          return end;
-        },
-        [&](int64_t j) -> int32_t& { return heads[j].shape; });
+    const auto shape_hash = [&](int64_t j) {
+      uint64_t h = 1;
+      for (int64_t p = B.begin(j), end = B.end(j); p < end; ++p) h = mixed(h, B.column(p) - B.column(B.begin(j)));
+      return h;
+    };
+    const auto same_shape = [&](int64_t i, int64_t j) {
+      const int64_t n = B.end(i) - B.begin(i);
+      if (B.end(j) - B.begin(j) != n) return false;
+      const I *const p = B.indices + B.begin(i), *const q = B.indices + B.begin(j);
+      U differ = 0;
+      for (int64_t e = 1; e < n; ++e)
+        differ |= (static_cast<U>(q[e]) - static_cast<U>(p[e])) ^ (static_cast<U>(q[0]) - static_cast<U>(p[0]));
+      return differ == 0;
+    };
+    // A sample of C's rows is looked at by their products, before all of B is.
+    const auto products_hash = [&](int64_t i) {
+      const auto row = left.row(i);
+      const int64_t origin = anchor(row, B);
+      uint64_t h = 2;
+      for (int64_t k = 0; k < row.size(); ++k) {
+        const int64_t j = row.column(k), begin = B.begin(j);
+        h = mixed(h, B.end(j) - begin);
+        if (begin < B.end(j)) h = mixed(h ^ shape_hash(j), B.column(begin) - origin);
+      }
+      return h;
+    };
+    const auto same_products = [&](int64_t i, int64_t j) {
+      const auto a = left.row(i), b = left.row(j);
+      if (a.size() != b.size()) return false;
+      const int64_t shift = anchor(b, B) - anchor(a, B);
+      for (int64_t k = 0; k < a.size(); ++k) {
+        const int64_t p = B.begin(a.column(k)), q = B.begin(b.column(k));
+        if (!same_shape(a.column(k), b.column(k))) return false;
+        if (p < B.end(a.column(k)) && B.column(q) - B.column(p) != shift) return false;
+      }
+      return true;
+    };
+    // Where rows of B, or of C, are hardly ever like another, none is but by chance.
+    const bool some = some_alike(queue, B.rows, shape_hash, same_shape) &&
+                      some_alike(queue, left.rows(), products_hash, same_products);
+    const auto shapes = !some ? std::vector<int64_t>()
+                              : classify(
+                                    queue, B.rows, most_shapes, shape_hash, same_shape,
+                                    [&](int64_t j, int64_t limit) {
+                                      const int64_t end = end_of_stretch(B, j, limit);
+                                      count_down(scratch.follow + j, end - j);
+                                      return end;
+                                    },
+                                    [&](int64_t j) -> int32_t& { return heads[j].shape; });
 
-    if (shapes.empty()) {  // no row of C is like another either, but by chance
+    if (shapes.empty()) {
       std::fill_n(ids, left.rows(), no_class);
       return;
     }

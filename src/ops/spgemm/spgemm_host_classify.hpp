@@ -8,52 +8,9 @@
 #include <vector>
 
 #include "core/parts.hpp"
-#include "device/host_parallel.hpp"
-#include "device/host_stream.hpp"
+#include "device/host_shared_parts.hpp"
 
 namespace kkc::spgemm {
-
-/// Calls f(worker, item) for items 0..items-1, handed out one by one, in order; a worker is in one thread.
-template <class F>
-void deal_in_order(Queue& queue, int64_t items, const F& f) {
-  std::atomic<int64_t> next{0};
-  host_parts_checked<Host>(queue, std::min<int64_t>(queue.concurrency(), items), [&](int64_t worker) {
-    for (int64_t item = next++; item < items; item = next++) f(worker, item);
-  });
-}
-
-/// The same in no order: each worker takes the items of its own share first, which is the same in every call, as its
-/// caches hold what it read there; then others' (affinity scheduling, as in device/host_shared_parts.hpp, whose
-/// counters outlive a run; f may throw here). Before these, `urgent` items are handed out in order.
-template <class F>
-void deal(Queue& queue, int64_t items, int64_t urgent, const F& f) {
-  constexpr int64_t most = 64;
-  struct alignas(2 * cache_line) Share {  // processors fetch lines in pairs
-    std::atomic<int64_t> next;
-    int64_t end;
-  };
-  Share all[most + 1];
-  const int64_t workers = std::min<int64_t>(queue.concurrency(), items), shares = std::clamp<int64_t>(workers, 1, most);
-  const auto bound = [&](int64_t share) { return urgent + part_begin(items - urgent, shares, share); };
-  for (int64_t share = 0; share < shares; ++share) {
-    all[share].next = bound(share);
-    all[share].end = bound(share + 1);
-  }
-  Share& first = all[most];
-  first.next = 0;
-  first.end = urgent;
-  host_parts_checked<Host>(queue, workers, [&](int64_t worker) {
-    const auto take = [&](Share& from) {
-      for (int64_t item = from.next++; item < from.end; item = from.next++) f(worker, item);
-    };
-    if (urgent > 0) take(first);
-    for (int64_t share = 0; share < shares; ++share) take(all[(worker + share) % shares]);
-  });
-}
-template <class F>
-void deal(Queue& queue, int64_t items, const F& f) {
-  deal(queue, items, 0, f);
-}
 
 inline constexpr int32_t no_class = -1;
 
@@ -112,15 +69,40 @@ struct Classes {
 /// Items that are looked through together.
 inline constexpr int64_t classify_block = 4096;
 
+/// Whether a block of items in which more than 7 of 8 of the first are like none before has a class.
+inline constexpr int64_t classify_looked_at = 512;
+
+/// Whether items 0..n-1 may have classes: false where in each of eight blocks from all over nearly all of the first
+/// differ. same(i, j) is an equivalence, hash(i) equal for equivalent items.
+template <class Hash, class Same>
+bool some_alike(Queue& queue, int64_t n, const Hash& hash, const Same& same) {
+  constexpr int64_t sampled = 8;
+  const int64_t blocks = (n + classify_block - 1) / classify_block;
+  if (blocks < sampled) return true;
+  std::atomic<bool> some{false};
+  deal(queue, sampled, [&](int64_t, int64_t sample) {
+    const int64_t begin = part_begin(blocks, sampled, sample) * classify_block,
+                  end = std::min(n, begin + classify_looked_at);
+    Classes met;
+    for (int64_t i = begin, like = 0; i < end && !some; ++i) {
+      const uint64_t h = hash(i);
+      if (met.find(h, i, same) == no_class)
+        met.add(h, i);
+      else if (8 * ++like >= classify_looked_at)
+        some = true;
+    }
+  });
+  return some;
+}
+
 /// Numbers the classes of items 0..n-1: id(i) = the class, or no_class. Blocks of items of which most differ have no
-/// class, and nothing has where that is so all over; of more than `most` classes the first count, of four times as many
-/// none. Returns the first item of each class. The same for any number of threads. same(i, j) is an equivalence,
-/// hash(i) equal for equivalent items; items i + 1..alike(i, limit) - 1, below the limit, are known to be like i, and
-/// are not compared.
+/// class; of more than `most` classes the first count, of four times as many none. Returns the first item of each
+/// class. The same for any number of threads. same(i, j) is an equivalence, hash(i) equal for equivalent items; items
+/// i + 1..alike(i, limit) - 1, below the limit, are known to be like i, and are not compared.
 template <class Hash, class Same, class Alike, class Id>
 std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same,
                               const Alike& alike, const Id& id_of) {
-  constexpr int64_t block_items = classify_block, looked_at = 512, sampled = 8, unread = -1;
+  constexpr int64_t block_items = classify_block, looked_at = classify_looked_at, unread = -1;
   const int64_t blocks = (n + block_items - 1) / block_items;
   const int64_t workers = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), blocks));
   const size_t bound = 4 * static_cast<size_t>(most);
@@ -153,16 +135,6 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
     return std::vector<int64_t>();
   };
 
-  if (blocks >= sampled) {
-    std::atomic<bool> any{false};
-    deal(queue, sampled, [&](int64_t, int64_t sample) {
-      const int64_t block = part_begin(blocks, sampled, sample);
-      Classes met;
-      read(block, std::min(end_of(block), block * block_items + looked_at), met);
-      if (8 * std::ssize(met.members) <= 7 * looked_at) any = true;
-    });
-    if (!any) return none();
-  }
   std::vector<Classes> found(static_cast<size_t>(workers));
   std::vector<int64_t> reader(static_cast<size_t>(blocks), unread);  // the worker whose classes a block's ids mean
   std::atomic<bool> too_many{false};

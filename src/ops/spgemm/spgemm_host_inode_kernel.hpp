@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/host_shared_parts.hpp"
 #include "ops/spgemm/spgemm_host_inodes.hpp"
 #include "ops/spgemm/spgemm_host_symbolic.hpp"
 

@@ -11,6 +11,7 @@
 #include "core/matrix_parallel.hpp"
 #include "device/hash_accumulator.hpp"
 #include "device/host_pattern_ref.hpp"
+#include "device/host_shared_parts.hpp"
 #include "ops/spgemm/spgemm_host_classify.hpp"
 
 namespace kkc::spgemm {

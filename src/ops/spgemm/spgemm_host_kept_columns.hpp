@@ -70,13 +70,13 @@ class KeptChunks {
       : products_(products),
         chunks_(products.size()),
         columns_(memory, sum(products) + StampedColumns::lanes * std::ssize(products), workers),
-        places_(memory, sum(products), workers) {}
+        places_(memory, sum(products) + StampedColumns::lanes * std::ssize(products), workers) {}
 
   KeptColumns<I>& begin(int64_t worker, int64_t chunk) {
     const int64_t products = products_[static_cast<size_t>(chunk)];
     KeptColumns<I>& kept = chunks_[static_cast<size_t>(chunk)];
     kept.columns = columns_.begin(worker, products + StampedColumns::lanes);
-    kept.places = places_.begin(worker, products);
+    kept.places = places_.begin(worker, products + StampedColumns::lanes);
     return kept;
   }
   void end(int64_t worker, const KeptColumns<I>& kept) {

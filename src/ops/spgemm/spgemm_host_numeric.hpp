@@ -2,6 +2,7 @@
 // order to beta times C's old value, so all of them, and slices of any size, give the same bits.
 #pragma once
 
+#include "device/host_shared_parts.hpp"
 #include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm_host_group_sums.hpp"
 #include "ops/spgemm/spgemm_host_symbolic.hpp"
@@ -95,19 +96,24 @@ class HostNumeric {
         filled -= count;
       };
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < last;) {
-        const Alike alike = alike_from(i, last);
+        const int32_t kind = kind_of(i);
+        const Alike alike = kind < 0 ? Alike{} : alike_from(i, last);
         const int64_t rows = alike.rows(), begin = start(i), count = start(i + rows) - begin;
         const bool in_block = streamed && count + line <= static_cast<int64_t>(std::size(block));
-        if (!in_block || filled + count > static_cast<int64_t>(std::size(block))) leave(filled);
+        if (!in_block || filled + count + line > static_cast<int64_t>(std::size(block))) leave(filled);
         if (filled == 0) from = begin;
-        const bool apart = streamed && !in_block && count <= plan_.longest_apart && has_places(kind_of(i), count) &&
+        const bool apart = streamed && !in_block && count <= plan_.longest_apart && has_places(kind, count) &&
                            static_cast<size_t>(count) * sizeof(E) <= each_;
         E* const c = in_block ? block + filled : apart ? static_cast<E*>(memory) : c_ + begin;
         if (rows > 1)
           like_rows(alike, i, begin, c);
         else {
-          if (kind_of(i) == row_placed) ahead.pass(i, [&](int64_t p, int64_t end) { ahead.fetch(b_, p, end); });
-          make_row(i, begin, count, c, places, memory);
+          if (kind == row_placed || kind == row_copied)
+            ahead.pass(i, [&](int64_t p, int64_t end) { ahead.fetch(b_, p, end); });
+          if (kind == row_copied && !alpha_is_zero_)
+            copied(left_.row(i), c_ + begin, c, count, in_block);
+          else
+            make_row(i, begin, count, c, places, memory);
         }
         if (apart) stream_out(c_ + begin, c, static_cast<size_t>(count) * sizeof(E));
         if (in_block) {
@@ -208,7 +214,7 @@ class HostNumeric {
   template <class V, class Row>
   static void copy_factors(const Row& row, E* to, V& zeros) {
     for (int64_t k = 0, n = row.size(); k < n; k += V::lanes) {
-      const unsigned inside = n - k < V::lanes ? (1u << (n - k)) - 1 : (1u << V::lanes) - 1;
+      const unsigned inside = first_lanes<V>(n - k);
       V factors;
       if constexpr (requires { row.template factors<V>(k, inside); }) {
         factors = row.template factors<V>(k, inside);
@@ -294,7 +300,6 @@ class HostNumeric {
     }
     switch (kind) {
       case row_empty: break;
-      case row_copied: copied(row, c, count); break;
       case row_placed: places.kept = placed(row, c, places.kept); break;
       case row_hash: hashed(row, c, columns_ + begin, count, memory); break;
       case row_dense: dense(row, c_ + begin, c, columns_ + begin, count, memory); break;
@@ -325,11 +330,25 @@ class HostNumeric {
     if (columns) __builtin_prefetch(B_.indices + begin);
   }
 
+  /// has_room: for a vector behind the row.
   template <class Row>
-  void copied(const Row& row, E* c, int64_t count) const {
-    const E* const b = b_ + B_.begin(row.column(0));
+  void copied(const Row& row, const E* old, E* c, int64_t count, bool has_room) const {
+    const int64_t begin = B_.begin(row.column(0));
+    const E* const b = b_ + begin;
     const E a = row.factor(0);
-    for (int64_t p = 0; p < count; ++p) add(c[p], a, b[p]);
+    if constexpr (StepVector<E>::lanes > 0) {
+      using V = StepVector<E>;
+      if (has_room && begin + count + V::lanes <= B_.nnz) {
+        for (int64_t p = 0; p < count; p += V::lanes) {
+          V sum = V::zero();
+          if (beta_ != E{}) sum = V::load(old + p, first_lanes<V>(count - p)).times(beta_);
+          sum.add(a, V::load(b + p));
+          sum.store(c + p);
+        }
+        return;
+      }
+    }
+    for (int64_t p = 0; p < count; ++p) c[p] = added(a, b[p], scaled(old[p]));
   }
 
   /// P: uint16_t, or const. Returns where the places of the next row are.

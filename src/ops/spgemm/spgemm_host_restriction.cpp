@@ -12,6 +12,7 @@
 
 #include "core/dispatch.hpp"
 #include "device/host_bucket_scattered.hpp"
+#include "device/host_shared_parts.hpp"
 #include "ops/spgemm/spgemm_host_restriction_line.hpp"
 #include "ops/spgemm/spgemm_host_restriction_symbolic.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"

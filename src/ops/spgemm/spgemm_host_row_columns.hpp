@@ -107,6 +107,22 @@ class RowColumns {
     kept.entries += end - begin;
     return end - begin;
   }
+  /// Those of row j of B, if they ascend: else keeps none, and returns -1.
+  int64_t keep_copied(int64_t j, Kept& kept) const {
+    const int64_t begin = B_.begin(j), count = B_.end(j) - begin;
+    I* const to = kept.columns + kept.entries;
+    int64_t before = -1;
+    bool ascend = true;
+    for (int64_t q = 0; q < count; ++q) {
+      const int64_t column = B_.column(begin + q);
+      to[q] = static_cast<I>(column);
+      ascend &= before < column;
+      before = column;
+    }
+    if (!ascend) return -1;
+    kept.entries += count;
+    return count;
+  }
   int64_t keep_stamped(int64_t i, Worker& worker, Kept& kept) const {
     if (!worker.stamped) worker.stamped.emplace(B_.cols);
     const int64_t count = worker.stamped->make(left_.row(i), B_, kept.columns + kept.entries);

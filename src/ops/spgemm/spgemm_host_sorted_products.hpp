@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "ops/spgemm/spgemm_host_column_vectors.hpp"
 
@@ -37,27 +38,30 @@ class SortedProducts {
 
   template <class I>
   static constexpr bool takes(int64_t products, int64_t cols) {
-    return ColumnVectors::suit<I>() && products > 0 && products <= most && bits_of(cols) + bits_of(products) <= 31;
+    return ColumnVectors::suit<I>() && products > 0 && products <= most && bits_of(cols) + number_bits(products) <= 31;
   }
 
 #if defined(__AVX512F__) || defined(__AVX2__)
   /// Writes the columns of the rows of B that `row` reaches, of so many products, to `columns` in ascending order, each
-  /// once, and each product's place in them to `places`. Returns the columns' number. `columns` has room for as many as
+  /// once, and each product's place in them to `places`. Returns the columns' number. Both have room for as many as
   /// there are products, and lanes more.
   template <class Row, class B>
   static int64_t make(const Row& row, const B& b, int64_t products, int32_t* columns, uint16_t* places) {
-    alignas(64) int32_t keys[most + lanes];
+    alignas(64) int32_t met[most + lanes];
     int64_t count = 0;
     for (int64_t k = 0; k < row.size(); ++k) {
       const int64_t begin = b.begin(row.column(k)), size = b.end(row.column(k)) - begin;
-      for (int64_t q = 0; q < size; q += lanes)
-        Vectors::write(keys + count + q, Vectors::read_some(b.indices + begin + q, size - q));
+      const int32_t* const from = b.indices + begin;
+      // Lanes behind a row are written again.
+      Vectors::write(met + count, begin + lanes <= b.nnz ? Vectors::read(from) : Vectors::read_some(from, size));
+      for (int64_t q = lanes; q < size; q += lanes)
+        Vectors::write(met + count + q, Vectors::read_some(from + q, size - q));
       count += size;
     }
-    const int bits = bits_of(products);
-    make_keys(keys, products, static_cast<int32_t>(b.base), bits);
-    return Vectors::with_vectors(products,
-                                 [&](auto used) { return sort<used()>(keys, products, bits, columns, places); });
+    const int bits = number_bits(products);
+    return Vectors::with_vectors(products, [&, base = static_cast<int32_t>(b.base)](auto used) {
+      return sort<used()>(met, base, products, bits, columns, places);
+    });
   }
 #endif
 
@@ -65,30 +69,33 @@ class SortedProducts {
   static constexpr int bits_of(int64_t count) {
     return static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1)));
   }
+  /// Lanes behind the last product have numbers, too.
+  static constexpr int number_bits(int64_t products) { return bits_of(std::max(products, lanes)); }
 
 #if defined(__AVX512F__) || defined(__AVX2__)
   using Vectors = ColumnVectors;
   using V = Vectors::V;
 
   template <int used>
-  static int64_t sort(const int32_t* keys, int64_t count, int bits, int32_t* columns, uint16_t* places) {
+  static int64_t sort(const int32_t* met, int32_t base, int64_t count, int bits, int32_t* columns, uint16_t* places) {
     V v[used];
-    Vectors::load<used>(keys, count, v);
+    for (int i = 0; i < used; ++i)
+      v[i] = i * lanes < count ? keys(met + i * lanes, base, count - i * lanes, bits, i * lanes) : Vectors::none();
     Vectors::sort<used>(v);
     return take<used>(v, count, bits, columns, places);
   }
 #endif
 
 #if defined(__AVX512F__)
-  static void make_keys(int32_t* keys, int64_t products, int32_t base, int bits) {
-    const V shift = _mm512_set1_epi32(base), wide = _mm512_set1_epi32(lanes);
-    V product = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    for (int64_t at = 0; at < products; at += lanes) {
-      const V column = _mm512_maskz_sub_epi32(Vectors::all, _mm512_load_si512(keys + at), shift);
-      const V key = _mm512_maskz_sll_epi32(Vectors::all, column, _mm_cvtsi32_si128(bits));
-      _mm512_store_si512(keys + at, _mm512_or_si512(key, product));
-      product = _mm512_maskz_add_epi32(Vectors::all, product, wide);
-    }
+  /// Of products first, first + 1 ...; of lanes behind the last one greater ones.
+  static V keys(const int32_t* met, int32_t base, int64_t count, int bits, int32_t first) {
+    const V column = _mm512_maskz_sub_epi32(Vectors::all, Vectors::read(met), _mm512_set1_epi32(base)),
+            product = _mm512_maskz_add_epi32(Vectors::all,
+                                             _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+                                             _mm512_set1_epi32(first)),
+            behind = _mm512_set1_epi32(std::numeric_limits<int32_t>::max() >> bits << bits),
+            key = _mm512_mask_sll_epi32(behind, Vectors::inside(count), column, _mm_cvtsi32_si128(bits));
+    return _mm512_or_si512(key, product);
   }
 
   /// Columns and places of keys in order.
@@ -117,7 +124,7 @@ class SortedProducts {
       _mm256_store_si256(reinterpret_cast<__m256i*>(numbers),
                          _mm512_maskz_cvtepi32_epi16(Vectors::all, _mm512_and_si512(v[i], number)));
       _mm256_store_si256(reinterpret_cast<__m256i*>(found), _mm512_maskz_cvtepi32_epi16(Vectors::all, place));
-      for (int64_t lane = 0; lane < here; ++lane) places[numbers[lane]] = found[lane];
+      for (int64_t lane = 0; lane < lanes; ++lane) places[numbers[lane]] = found[lane];
     }
     return columns - first;
   }
@@ -126,14 +133,16 @@ class SortedProducts {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from.data()));
   }
 
-  static void make_keys(int32_t* keys, int64_t products, int32_t base, int bits) {
-    const V shift = _mm256_set1_epi32(base), wide = _mm256_set1_epi32(lanes);
-    V product = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-    for (int64_t at = 0; at < products; at += lanes) {
-      const V column = _mm256_sub_epi32(Vectors::read(keys + at), shift);
-      Vectors::write(keys + at, _mm256_or_si256(_mm256_sll_epi32(column, _mm_cvtsi32_si128(bits)), product));
-      product = _mm256_add_epi32(product, wide);
+  /// Of products first, first + 1 ...; of lanes behind the last one greater ones.
+  static V keys(const int32_t* met, int32_t base, int64_t count, int bits, int32_t first) {
+    const V column = _mm256_sub_epi32(Vectors::read(met), _mm256_set1_epi32(base)),
+            product = _mm256_add_epi32(_mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0), _mm256_set1_epi32(first));
+    V key = _mm256_sll_epi32(column, _mm_cvtsi32_si128(bits));
+    if (count < lanes) {
+      const V behind = _mm256_set1_epi32(std::numeric_limits<int32_t>::max() >> bits << bits);
+      key = _mm256_blendv_epi8(behind, key, Vectors::inside(count));
     }
+    return _mm256_or_si256(key, product);
   }
 
   /// Columns and places of keys in order.
@@ -158,7 +167,7 @@ class SortedProducts {
       alignas(16) uint16_t found[lanes];
       Vectors::write(numbers, _mm256_and_si256(v[i], number));
       _mm_store_si128(reinterpret_cast<__m128i*>(found), place);
-      for (int64_t lane = 0; lane < here; ++lane) places[numbers[lane]] = found[lane];
+      for (int64_t lane = 0; lane < lanes; ++lane) places[numbers[lane]] = found[lane];
     }
     return columns - first;
   }

@@ -26,6 +26,12 @@ struct StepVector {
   static constexpr bool expands = false;
 };
 
+/// The first `count` lanes of a vector, or all.
+template <class V>
+constexpr unsigned first_lanes(int64_t count) {
+  return count < V::lanes ? (1u << count) - 1 : (1u << V::lanes) - 1;
+}
+
 #if defined(__AVX512F__)
 /// Of eight lanes' bits: which of consecutive entries a lane takes. 12, the zero after four or eight entries, where
 /// none.
@@ -47,6 +53,7 @@ struct StepVector<double> {
   static constexpr bool expands = true;
   __m512d v;
   static StepVector zero() { return {_mm512_setzero_pd()}; }
+  static StepVector load(const double* from) { return {_mm512_loadu_pd(from)}; }
   static StepVector load(const double* from, unsigned mask) {
     return {_mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), from)};
   }
@@ -110,6 +117,7 @@ struct StepVector<float> {
   static constexpr bool expands = true;
   __m512 v;
   static StepVector zero() { return {_mm512_setzero_ps()}; }
+  static StepVector load(const float* from) { return {_mm512_loadu_ps(from)}; }
   static StepVector load(const float* from, unsigned mask) {
     return {_mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from)};
   }
@@ -172,6 +180,7 @@ struct StepVector<double> {
     return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(mask), bits), bits);
   }
   static StepVector zero() { return {_mm256_setzero_pd()}; }
+  static StepVector load(const double* from) { return {_mm256_loadu_pd(from)}; }
   static StepVector load(const double* from, unsigned mask) { return {_mm256_maskload_pd(from, inside(mask))}; }
   StepVector times(double factor) const { return {_mm256_mul_pd(_mm256_set1_pd(factor), v)}; }
   /// Consecutive entries in the lanes of a step, which follow each other, zeros in the others.
@@ -213,6 +222,7 @@ struct StepVector<float> {
     return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(mask)), bits), bits);
   }
   static StepVector zero() { return {_mm256_setzero_ps()}; }
+  static StepVector load(const float* from) { return {_mm256_loadu_ps(from)}; }
   static StepVector load(const float* from, unsigned mask) { return {_mm256_maskload_ps(from, inside(mask))}; }
   StepVector times(float factor) const { return {_mm256_mul_ps(_mm256_set1_ps(factor), v)}; }
   struct Spread {
@@ -287,7 +297,7 @@ void make_stepped(const RowClasses& classes, const RowClasses::Class& of, const 
   const uint16_t* count = classes.step_counts.data() + of.counts_at;
   for (int64_t first = 0; first < of.columns; first += V::lanes) {
     const int64_t left = of.columns - first;
-    const unsigned inside = left < V::lanes ? (1u << left) - 1 : (1u << V::lanes) - 1;
+    const unsigned inside = first_lanes<V>(left);
     V sums[rows];
     for (int r = 0; r < rows; ++r)
       sums[r] = beta == E{} ? V::zero() : V::load(old + r * of.columns + first, inside).times(beta);

@@ -14,8 +14,10 @@
 #include "core/error.hpp"
 #include "core/matrix_parallel.hpp"
 #include "device/host_pages.hpp"
+#include "device/host_shared_parts.hpp"
 #include "device/host_stream.hpp"
 #include "ops/spgemm/spgemm.hpp"
+#include "ops/spgemm/spgemm_host_chunks.hpp"
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_plan.hpp"
 #include "ops/spgemm/spgemm_host_row_columns.hpp"
@@ -57,11 +59,12 @@ class HostSymbolic {
     } else {
       std::fill(kinds_, kinds_ + rows, no_class);
     }
-    cut_chunks();
+    free_ = cut_chunks(
+        queue_, desc_.memory, left_, B_, [this](int64_t i, int64_t limit) { return end_of_class(i, limit); }, plan_);
     keeps_ = keeps_columns();
-    stamps_ = StampedColumns::suits<I>() && keeps_ && 4 * short_products_ >= free_products_;
+    stamps_ = StampedColumns::suits<I>() && keeps_ && 4 * free_.in_short_rows >= free_.all;
     if (!mask_ && plan_.choice != HostChoice::dense)
-      blocks_.emplace(queue_, desc_.memory, left_, B_, stamps_ ? free_products_ - short_products_ : free_products_);
+      blocks_.emplace(queue_, desc_.memory, left_, B_, stamps_ ? free_.all - free_.in_short_rows : free_.all);
     // Slices need sorted rows; whole words of columns come out sorted anyway.
     unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used()) && !stamps_;
     const bool wide = offset_size(desc_.pair) == 8;
@@ -82,81 +85,15 @@ class HostSymbolic {
   /// Of the rows of the class of row i, one past the last that follows it at once, each one column to the right.
   int64_t end_of_class(int64_t i, int64_t limit) const { return std::min(limit, i + stretches_.as<uint16_t>()[i]); }
 
-  int64_t products_of_free(int64_t i) const {
-    const auto row = left_.row(i);
-    int64_t products = 0;
-    for (int64_t k = 0; k < row.size(); ++k) products += B_.end(row.column(k)) - B_.begin(row.column(k));
-    return products;
-  }
-
-  /// Ranges of rows with about as many products, for threads to take one after the other: cut between blocks of a few
-  /// rows each.
-  void cut_chunks() {
-    const int64_t rows = left_.rows(), most = int64_t{64} * queue_.concurrency();
-    const int64_t each = std::clamp<int64_t>(rows / (8 * most), 1, 256), blocks = (rows + each - 1) / each;
-    std::vector<int64_t> work(static_cast<size_t>(blocks)), unclassed(static_cast<size_t>(blocks)),
-        in_short_rows(static_cast<size_t>(blocks));
-    const Buffer of_rows = host_array<int64_t>(desc_.memory, rows);  // products, of rows without a class
-    auto* const products_of = of_rows.as<int64_t>();
-    const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue_.concurrency(), rows / 64));
-    host_parts<Host>(queue_, parts, [&](int64_t part) {
-      for (int64_t block = part_begin(blocks, parts, part), last = part_begin(blocks, parts, part + 1); block < last;
-           ++block) {
-        int64_t sum = 0, others = 0, of_short = 0;
-        for (int64_t i = block * each, end = std::min(rows, i + each); i < end;) {
-          if (kinds_[i] != no_class) {
-            const int64_t like = end_of_class(i, end);
-            sum += (like - i) * class_of(i).products;
-            i = like;
-            continue;
-          }
-          const int64_t products = products_of[i] = products_of_free(i);
-          ++i;
-          others += products;
-          if (products <= StampedColumns::most_products) of_short += products;
-        }
-        work[static_cast<size_t>(block)] = sum + others;
-        unclassed[static_cast<size_t>(block)] = others;
-        in_short_rows[static_cast<size_t>(block)] = of_short;
-      }
-    });
-    plan_.products = std::accumulate(work.begin(), work.end(), int64_t{0});
-    free_products_ = std::accumulate(unclassed.begin(), unclassed.end(), int64_t{0});
-    short_products_ = std::accumulate(in_short_rows.begin(), in_short_rows.end(), int64_t{0});
-    const int64_t share =
-        std::max((plan_.products + rows) / std::clamp<int64_t>(rows / 16, 1, most) + 1, fewest_products);
-    plan_.chunks.push_back(0);
-    int64_t sum = 0, of_chunk = 0;
-    const auto add = [&](int64_t next, int64_t count, int64_t products, int64_t without_class) {  // rows before `next`
-      if (products > 2 * share) plan_.heavy.push_back(plan_.chunk_count());
-      sum += products + count;
-      of_chunk += without_class;
-      if (sum < share && next < rows) return;
-      plan_.chunks.push_back(next);
-      free_products_of_.push_back(of_chunk);
-      sum = of_chunk = 0;
-    };
-    for (int64_t block = 0; block < blocks; ++block) {
-      const auto b = static_cast<size_t>(block);
-      const int64_t next = std::min(rows, (block + 1) * each);
-      if (work[b] <= 2 * share) {
-        add(next, next - block * each, work[b], unclassed[b]);
-        continue;
-      }
-      for (int64_t i = block * each; i < next; ++i) {  // long rows often have long neighbours
-        const bool classed = kinds_[i] != no_class;
-        const int64_t products = classed ? class_of(i).products : products_of[i];
-        add(i + 1, 1, products, classed ? 0 : products);
-      }
-    }
-  }
+  /// Of row i, which has no class.
+  int64_t products_of_free(int64_t i) const { return free_.of_rows.as<int64_t>()[i]; }
 
   /// Whether the first pass may keep columns until C is allocated, and threads may have a list of all columns: not
   /// where that would be much, or more than the products themselves.
   bool keeps_columns() const {
     constexpr int64_t few_columns = 1 << 16;
-    return !mask_ && desc_.max_workspace < 0 && free_products_ > 0 && free_products_ <= most_kept_products &&
-           (desc_.cols() <= few_columns || desc_.cols() <= 2 * free_products_ / queue_.concurrency());
+    return !mask_ && desc_.max_workspace < 0 && free_.all > 0 && free_.all <= most_kept_products &&
+           (desc_.cols() <= few_columns || desc_.cols() <= 2 * free_.all / queue_.concurrency());
   }
 
   /// How a row of no class is treated: from its products and its columns.
@@ -195,7 +132,8 @@ class HostSymbolic {
     starts_.assign(static_cast<size_t>(chunks) + 1, 0);
     std::vector<int64_t> products(static_cast<size_t>(chunks), 0);
     auto all = workers();
-    if (keeps_ && !unsorted_) kept_.emplace(desc_.memory, free_products_of_, queue_.concurrency());
+    if (keeps_ && !unsorted_) kept_.emplace(desc_.memory, free_.of_chunks, queue_.concurrency());
+    const bool copies = kept_ && plan_.choice == HostChoice::binned;
     deal(queue_, chunks, std::ssize(plan_.heavy), [&](int64_t id, int64_t turn) {
       const int64_t chunk = plan_.chunk_of(turn);
       Worker& worker = worker_of(all, id);
@@ -210,6 +148,16 @@ class HostSymbolic {
           worker.rows_in_classes += like - i;
           i = like - 1;
           continue;
+        }
+        const auto row = left_.row(i);
+        if (copies && row.size() == 1) {
+          if (const int64_t count = row_columns_.keep_copied(row.column(0), *kept); count >= 0) {
+            counts[i] = static_cast<I>(count);
+            kinds_[i] = count == 0 ? row_empty : row_copied;
+            ++worker.rows_of[-kinds_[i] - 1];
+            entries += count;
+            continue;
+          }
         }
         if (stamps_) ahead.pass(i, [&](int64_t begin, int64_t end) { ahead.fetch(B_.indices, begin, end); });
         const int64_t in_row = unsorted_ || stamps_ ? products_of_free(i) : 0;
@@ -260,7 +208,7 @@ class HostSymbolic {
   /// allocated for all products then.
   bool one_pass_suffices() {
     const int64_t rows = left_.rows();
-    if (mask_ || unsorted_ || (blocks_ && blocks_->used()) || free_products_ < plan_.products) return false;
+    if (mask_ || unsorted_ || (blocks_ && blocks_->used()) || free_.all < plan_.products) return false;
     if (plan_.products < one_pass_products ||
         (offset_size(desc_.pair) == 4 && plan_.products >= std::numeric_limits<int32_t>::max()))
       return false;
@@ -490,7 +438,7 @@ class HostSymbolic {
     });
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
     if (notes && plan_.rows_of[-row_hash - 1] + plan_.rows_of[-row_dense - 1] > 0)
-      find_groups(C, free_products_ - plan_.placed);
+      find_groups(C, free_.all - plan_.placed);
     notes = notes && !plan_.groups.used() && starts.back() > 0 &&
             2 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
     if (notes) {
@@ -535,7 +483,6 @@ class HostSymbolic {
   }
 
   static constexpr size_t block_bytes = 8192;
-  static constexpr int64_t fewest_products = 16384;  // of a chunk: less is not worth a thread
   static constexpr int64_t most_kept_products = int64_t{1} << 28;
   static constexpr int64_t one_pass_products = 1 << 16, block_products = 32768;  // of C and of a block of rows
   static constexpr int64_t few_sampled = 1024;
@@ -550,13 +497,12 @@ class HostSymbolic {
   std::optional<ColumnBlocks<I, O>> blocks_;
   RowColumns<Left, I, O> row_columns_;
   bool unsorted_ = false, keeps_ = false;
-  bool stamps_ = false;                             // short rows without a class are collected by stamps
-  int64_t free_products_ = 0, short_products_ = 0;  // of the rows without a class, and of short ones of them
-  std::vector<int64_t> free_products_of_;           // chunks
-  std::optional<KeptChunks<I>> kept_;               // between the passes; none: the second one finds columns anew
-  Buffer stretches_;                                // uint16_t: RowClasses::find()
-  Buffer counts_;                                   // I: columns of the rows without a class
-  std::vector<int64_t> starts_;                     // where the chunks' entries begin
+  bool stamps_ = false;  // short rows without a class are collected by stamps
+  FreeProducts free_;
+  std::optional<KeptChunks<I>> kept_;  // between the passes; none: the second one finds columns anew
+  Buffer stretches_;                   // uint16_t: RowClasses::find()
+  Buffer counts_;                      // I: columns of the rows without a class
+  std::vector<int64_t> starts_;        // where the chunks' entries begin
 };
 
 }  // namespace kkc::spgemm
