@@ -4,6 +4,7 @@
 
 #include "device/host_shared_parts.hpp"
 #include "device/host_stream.hpp"
+#include "ops/spgemm/spgemm_host_alike_rows.hpp"
 #include "ops/spgemm/spgemm_host_group_sums.hpp"
 #include "ops/spgemm/spgemm_host_symbolic.hpp"
 
@@ -97,7 +98,7 @@ class HostNumeric {
       };
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < last;) {
         const int32_t kind = kind_of(i);
-        const Alike alike = kind < 0 ? Alike{} : alike_from(i, last);
+        const Alike alike = stepped(kind) ? alike_from(left_.pattern, plan_.kinds.as<int32_t>(), i, last) : Alike{};
         const int64_t rows = alike.rows(), begin = start(i), count = start(i + rows) - begin;
         const bool in_block = streamed && count + line <= static_cast<int64_t>(std::size(block));
         if (!in_block || filled + count + line > static_cast<int64_t>(std::size(block))) leave(filled);
@@ -130,8 +131,6 @@ class HostNumeric {
   }
 
   static constexpr int64_t line = cache_line / sizeof(E);
-  static constexpr int64_t most_of_eight =
-      16;  // entries of eight left rows at once: B's rows stay in the innermost cache
 
   int64_t start(int64_t i) const {
     return offset_size(C_.pair) == 8 ? static_cast<const int64_t*>(C_.offsets)[i]
@@ -141,48 +140,6 @@ class HostNumeric {
   bool stepped(int32_t kind) const {
     return StepVector<E>::lanes > 0 && kind >= 0 && !alpha_is_zero_ &&
            plan_.classes.classes[static_cast<size_t>(kind)].stepped;
-  }
-
-  /// Rows that are made at once: of one class with steps, `unknowns` after each other with the same rows of B; or one.
-  struct Alike {
-    int points = 1, unknowns = 1;
-    int rows() const { return points * unknowns; }
-  };
-  Alike alike_from(int64_t i, int64_t last) const {
-    const int32_t* const kinds = plan_.kinds.as<int32_t>() + i;
-    if (i + 1 == last || kinds[1] != kinds[0] || !stepped(kinds[0])) return {};
-    int rows = 8;
-    int32_t differ = i + 8 <= last ? 0 : 1;
-    for (int r = 1; r < 8 && i + 8 <= last; ++r) differ |= kinds[r] ^ kinds[0];
-    if (differ != 0)
-      for (rows = 2; rows < std::min<int64_t>(7, last - i) && kinds[rows] == kinds[0];) ++rows;
-    int unknowns = 1;
-    while (unknowns < std::min(4, rows) && same_columns(i, i + unknowns)) ++unknowns;
-    if (unknowns == 1) {
-      const int points = rows < 8 ? rows & 4 : left_.pattern.row(i).size() > most_of_eight ? 4 : 8;
-      return {points > 0 && consecutive(i, points) ? points : 2, 1};
-    }
-    if (rows < 2 * unknowns) return {1, unknowns};
-    for (int r = 1; r < unknowns; ++r)
-      if (!same_columns(i + unknowns, i + unknowns + r)) return {1, unknowns};
-    return {2, unknowns};
-  }
-  /// Whether the columns of rows of one class grow by one from row to row.
-  bool consecutive(int64_t i, int64_t rows) const {
-    const auto row = left_.pattern.row(i);
-    const I* const columns = row.columns;
-    std::make_unsigned_t<I> differ = 0;
-    for (int64_t k = 0, n = row.size(), end = n * (rows - 1); k < end; ++k)
-      differ |= static_cast<std::make_unsigned_t<I>>(columns[k + n] - columns[k]) ^ 1u;
-    return differ == 0;
-  }
-  /// Of rows of one class.
-  bool same_columns(int64_t i, int64_t j) const {
-    const auto a = left_.pattern.row(i), b = left_.pattern.row(j);
-    if (a.size() == 0 || a.column(0) != b.column(0)) return false;
-    int64_t differ = 0;
-    for (int64_t k = 1; k < a.size(); ++k) differ |= a.column(k) ^ b.column(k);
-    return differ == 0;
   }
 
   void like_rows(const Alike& alike, int64_t i, int64_t begin, E* c) const {
