@@ -69,7 +69,7 @@ struct Classes {
 /// Items that are looked through together.
 inline constexpr int64_t classify_block = 4096;
 
-/// Whether a block of items in which more than 7 of 8 of the first are like none before has a class.
+/// Items that are looked at first: where more than 7 of 8 of them are like none before, their block has no class.
 inline constexpr int64_t classify_looked_at = 512;
 
 /// Whether items 0..n-1 may have classes: false where in each of eight blocks from all over nearly all of the first

@@ -28,7 +28,7 @@ void add_by_groups(const ColumnGroups& groups, const Row& row, const HostPattern
       for (; group < end; ++group) {
         const ColumnGroups::Group g = *group;
         E* const at = sums + g.number() * V::lanes;
-        V sum = V::load(at, (1u << V::lanes) - 1);
+        V sum = V::load(at);
         products(sum, entries + g.first(), g.lanes());
         sum.store(at);
       }

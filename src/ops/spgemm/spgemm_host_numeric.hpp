@@ -233,7 +233,7 @@ class HostNumeric {
   }
   int32_t kind_of(int64_t i) const { return plan_.kinds.as<int32_t>()[i]; }
 
-  /// Row i of C, whose old values are at `begin`, into c.
+  /// Row i of C, whose old values are at `begin`, into c. Of kind row_copied only where alpha is 0, see copied().
   void make_row(int64_t i, int64_t begin, int64_t count, E* c, Places& places, void* memory) const {
     const int32_t kind = kind_of(i);
     if (stepped(kind)) return like_rows({}, i, begin, c);

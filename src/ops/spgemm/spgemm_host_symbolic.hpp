@@ -150,7 +150,9 @@ class HostSymbolic {
           continue;
         }
         const auto row = left_.row(i);
-        if (copies && row.size() == 1) {
+        const bool single = copies && row.size() == 1;
+        if (stamps_ || single) ahead.pass(i, [&](int64_t begin, int64_t end) { ahead.fetch(B_.indices, begin, end); });
+        if (single) {
           if (const int64_t count = row_columns_.keep_copied(row.column(0), *kept); count >= 0) {
             counts[i] = static_cast<I>(count);
             kinds_[i] = count == 0 ? row_empty : row_copied;
@@ -159,7 +161,6 @@ class HostSymbolic {
             continue;
           }
         }
-        if (stamps_) ahead.pass(i, [&](int64_t begin, int64_t end) { ahead.fetch(B_.indices, begin, end); });
         const int64_t in_row = unsorted_ || stamps_ ? products_of_free(i) : 0;
         const bool stamped = stamps_ && in_row <= StampedColumns::most_products;
         const bool sorted = stamped && worker.few_meet && SortedProducts::takes<I>(in_row, B_.cols);
