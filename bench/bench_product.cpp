@@ -28,6 +28,18 @@ void each_entry(const SparseOperand& A, F&& f) {
   });
 }
 
+/// Whether the columns of each row of a matrix in host memory ascend.
+bool in_order(const SparseOperand& A) {
+  bool ascend = true;
+  with_indices(A.index, [&](auto ordinal, auto offset) {
+    const auto* offsets = static_cast<const decltype(offset)*>(A.offsets);
+    const auto* indices = static_cast<const decltype(ordinal)*>(A.indices);
+    for (int64_t i = 0; ascend && i < A.rows; ++i)
+      ascend = std::is_sorted(indices + (offsets[i] - A.base), indices + (offsets[i + 1] - A.base));
+  });
+  return ascend;
+}
+
 /// kkc's own way, as a peer would do it.
 class Ours {
  public:
@@ -94,12 +106,14 @@ class Run {
     numeric.name = options.empty() ? "kkc (" + implementation + ")" : "kkc " + options;
     numeric.is_kkc = true;
     numeric.setup_seconds = quartiles(plans).median;
-    numeric.error = error(ours.result());
+    const Checked own = checked(ours.result());
+    numeric.error = own.error;
     if (numeric.error < 0.0) throw std::runtime_error(numeric.name + ": its result is wrong");
     nnz_ = info.value("nnz", int64_t{0});
     numeric.details = {{"plan", info},
                        {"implementation", implementation},
                        {"plan_seconds", numeric.setup_seconds},
+                       {"rows_in_order", own.in_order},
                        {"workspace_bytes", ours.workspace_bytes() + info.value("plan_bytes", size_t{0})}};
     Measured whole = numeric;
     std::vector<Candidate> alone{{numeric.name, {[&] { ours.numeric(); }}}};
@@ -152,8 +166,10 @@ class Run {
     std::vector<double> theirs{wall_seconds([&] { entrant.whole(), bench_.timer->synchronize(); })};
     const SparseOperand C = entrant.result();
     if (C.nnz != nnz_) numeric.details["nnz"] = C.nnz;
-    numeric.error = error(C);
+    const Checked their = checked(C);
+    numeric.error = their.error;
     if (numeric.error < 0.0) throw std::runtime_error("its result is wrong");
+    numeric.details["rows_in_order"] = their.in_order;
     if (entrant.workspace_bytes) numeric.details["workspace_bytes"] = entrant.workspace_bytes();
     Measured whole = numeric;
     std::vector<Candidate> wholes{{name_, {[&] { ours.whole(); }}},
@@ -180,10 +196,13 @@ class Run {
     table.measured.push_back(std::move(peer));
   }
 
-  /// Of C x, in units of the weights; negative when C is wrong.
-  double error(const SparseOperand& C) const {
+  struct Checked {
+    double error = -1.0;  // of C x, in units of the weights; negative when C is wrong
+    bool in_order = false;
+  };
+  Checked checked(const SparseOperand& C) const {
     if (C.rows != static_cast<int64_t>(product_.value.size()) || C.cols != static_cast<int64_t>(product_.x.size()))
-      return -1.0;
+      return {};
     SparseOperand host = C;
     std::vector<std::vector<unsigned char>> arrays;
     const auto fetch = [&](const void* from, int64_t bytes) -> void* {
@@ -203,10 +222,10 @@ class Run {
     double largest = 0.0;
     for (size_t i = 0; i < y.size(); ++i) {
       const double distance = std::abs(y[i] - product_.value[i]), weight = product_.weight[i].real();
-      if (!(distance <= room * weight)) return -1.0;
+      if (!(distance <= room * weight)) return {};
       if (weight > 0.0) largest = std::max(largest, distance / weight);
     }
-    return largest;
+    return {largest, in_order(host)};
   }
 
   void write(const Table& table, const std::string& phase) {
@@ -270,6 +289,7 @@ class Run {
       std::snprintf(text, sizeof text, ", workspace %9.2f MB", one.details["workspace_bytes"].get<double>() * 1e-6);
       line += text;
     }
+    if (!one.details["rows_in_order"].get<bool>()) line += ", rows not in order";
     for (const auto& r : table.ratios)
       if (r["other"] == one.name) {
         std::snprintf(text, sizeof text, "  %6.2f [%.2f %.2f]", r["median"].get<double>(), r["lower"].get<double>(),
