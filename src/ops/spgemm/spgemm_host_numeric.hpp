@@ -19,16 +19,18 @@ struct HostWorkspace {
 /// Room for each column's place in a row of C.
 inline size_t place_list_bytes(int64_t cols) { return static_cast<size_t>(cols) * sizeof(uint16_t); }
 
-/// entries: of C. Of the bytes of those in rows that a hash would make, no more than a sixteenth goes to lists of
-/// places.
+/// entries: of C. Of the bytes of those in rows that a hash would make, no more than a sixteenth goes to sums of every
+/// column, if a core's own cache holds them, or else to lists of places.
 template <class E, class I>
 HostWorkspace host_workspace(const HostPlan& plan, int64_t cols, int64_t entries, int64_t workers, int64_t bound) {
   size_t bytes = 0;
   const int64_t of_hash = std::min(entries, plan.rows_of[-row_hash - 1] * plan.longest_hash);
   const size_t of_c = static_cast<size_t>(of_hash) * (sizeof(E) + sizeof(I));
-  if (plan.choice == HostChoice::binned && !plan.masked && of_hash > 0 &&
-      place_list_bytes(cols) * static_cast<size_t>(workers) <= of_c / 16)
-    bytes = place_list_bytes(cols);
+  if (plan.choice == HostChoice::binned && !plan.masked && of_hash > 0) {
+    const size_t sums = static_cast<size_t>(cols) * sizeof(E);
+    for (const size_t wanted : {place_list_bytes(cols), sums <= own_cache_bytes ? sums : 0})
+      if (wanted * static_cast<size_t>(workers) <= of_c / 16) bytes = std::max(bytes, wanted);
+  }
   if (plan.rows_of[-row_dense - 1] > 0) bytes = static_cast<size_t>(cols) * sizeof(E);
   if (plan.groups.used()) bytes = static_cast<size_t>(ColumnGroups::padded(cols, StepVector<E>::lanes)) * sizeof(E);
   bytes = std::max(bytes, static_cast<size_t>(plan.longest_apart) * sizeof(E));
@@ -109,8 +111,7 @@ class HostNumeric {
         if (rows > 1)
           like_rows(alike, i, begin, c);
         else {
-          if (kind == row_placed || kind == row_copied)
-            ahead.pass(i, [&](int64_t p, int64_t end) { ahead.fetch(b_, p, end); });
+          if (kind == row_placed || kind == row_copied) ahead.pass(i, b_);
           if (kind == row_copied && !alpha_is_zero_)
             copied(left_.row(i), c_ + begin, c, count, in_block);
           else
@@ -244,21 +245,28 @@ class HostNumeric {
         return make_by_groups(plan_.groups, row, B_, b_, beta_, c_ + begin, columns_ + begin, count,
                               static_cast<E*>(memory), c);
     if (noted_ == Noted::now && noted) note(row, kind, columns_ + begin, count, memory, places.noted);
-    const bool listed = (kind == row_hash || kind == row_dense) && lists_places(count);
-    if (alpha_is_zero_ || kind != row_dense || noted || listed) scale(c_ + begin, c, count);
+    const bool summed = kind == row_dense || (kind == row_hash && sums_columns());
+    const bool listed = (kind == row_hash || kind == row_dense) && !sums_columns() && lists_places(count);
+    if (alpha_is_zero_ || !summed || noted || listed) scale(c_ + begin, c, count);
     if (alpha_is_zero_) return;
     if (noted) {
       places.noted = placed(row, c, places.noted);
       return;
     }
     if (listed) {
-      by_list(row, c, list_places(columns_ + begin, count, memory));
+      const uint16_t* const place = list_places(columns_ + begin, count, memory);
+      add_products(row, [c, place](int64_t column) -> E& { return c[place[column]]; });
       return;
     }
     switch (kind) {
       case row_empty: break;
       case row_placed: places.kept = placed(row, c, places.kept); break;
-      case row_hash: hashed(row, c, columns_ + begin, count, memory); break;
+      case row_hash:
+        if (!summed) {
+          hashed(row, c, columns_ + begin, count, memory);
+          break;
+        }
+        [[fallthrough]];
       case row_dense: dense(row, c_ + begin, c, columns_ + begin, count, memory); break;
       default: of_class(row, plan_.classes.classes[static_cast<size_t>(kind)], c);
     }
@@ -337,24 +345,30 @@ class HostNumeric {
     return places;
   }
 
-  /// place: by column.
-  template <class Row>
-  void by_list(const Row& row, E* c, const uint16_t* place) const {
+  /// Adds each product to sum_of(its column), four at once where a row of B has no column twice.
+  template <class Row, class SumOf>
+  [[gnu::always_inline]] void add_products(const Row& row, const SumOf& sum_of) const {
+    constexpr int64_t ahead = 1024 / sizeof(E), column_line = 64 / sizeof(I);
     for (int64_t k = 0; k < row.size(); ++k) {
       prefetch_row(row, k, true);
+      if (k + 1 < row.size()) {  // all lines of the next row: the processor would find its way from the third on
+        const int64_t begin = B_.begin(row.column(k + 1)), size = std::min(B_.end(row.column(k + 1)) - begin, ahead);
+        for (int64_t e = 2 * line; e < size; e += line) __builtin_prefetch(b_ + begin + e);
+        for (int64_t e = column_line; e < size; e += column_line) __builtin_prefetch(B_.indices + begin + e);
+      }
       const int64_t begin = B_.begin(row.column(k)), count = B_.end(row.column(k)) - begin;
       const I* const columns = B_.indices + begin;
       const E* const b = b_ + begin;
       const E a = row.factor(k);
-      const auto sum_of = [&](int64_t q) -> E& { return c[place[static_cast<int64_t>(columns[q]) - B_.base]]; };
+      const auto of = [&](int64_t q) -> E& { return sum_of(static_cast<int64_t>(columns[q]) - B_.base); };
       int64_t q = 0;
       if (plan_.distinct)
         for (; q + 4 <= count; q += 4) {
           E sums[4];
-          for (int t = 0; t < 4; ++t) sums[t] = added(a, b[q + t], sum_of(q + t));
-          for (int t = 0; t < 4; ++t) sum_of(q + t) = sums[t];
+          for (int t = 0; t < 4; ++t) sums[t] = added(a, b[q + t], of(q + t));
+          for (int t = 0; t < 4; ++t) of(q + t) = sums[t];
         }
-      for (; q < count; ++q) add(sum_of(q), a, b[q]);
+      for (; q < count; ++q) add(of(q), a, b[q]);
     }
   }
 
@@ -375,7 +389,11 @@ class HostNumeric {
     }
   }
 
-  /// Whether the workspace has room for a place for each column, and one can be numbered.
+  /// Whether the workspace has room for a sum of each column.
+  bool sums_columns() const {
+    return plan_.choice == HostChoice::binned && !plan_.masked && each_ >= static_cast<size_t>(C_.cols) * sizeof(E);
+  }
+  /// Whether it has room for a place for each column, and one can be numbered.
   bool lists_places(int64_t count) const {
     return plan_.choice == HostChoice::binned && !plan_.masked && each_ >= place_list_bytes(C_.cols) &&
            count <= int64_t{std::numeric_limits<uint16_t>::max()} + 1;
@@ -463,7 +481,7 @@ class HostNumeric {
     auto* const sums = static_cast<E*>(memory);
     if (width >= C_.cols) {
       for (int64_t p = 0; p < count; ++p) sums[columns[p]] = scaled(old[p]);
-      each_product(row, [&](int64_t column, const E& a, const E& b) { add(sums[column], a, b); });
+      add_products(row, [sums](int64_t column) -> E& { return sums[column]; });
       for (int64_t p = 0; p < count; ++p) c[p] = sums[columns[p]];
       return;
     }

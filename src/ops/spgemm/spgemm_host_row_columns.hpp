@@ -54,18 +54,25 @@ class RowColumns {
       const auto each_row = [&](const auto& f) {
         for (int64_t k = 0; k < row.size(); ++k) f(row.column(k));
       };
+      constexpr int64_t line = 64 / sizeof(I), first_lines = 3, most_lines = 16;
       const auto each_column = [&](const auto& f) {
-        each_row([&](int64_t j) {
-          for (int64_t q = B_.begin(j), end = B_.end(j); q < end; ++q) f(B_.column(q));
-        });
+        constexpr int64_t ahead = 2;
+        for (int64_t k = 0; k < row.size(); ++k) {
+          if (k + ahead < row.size()) {  // what follows the lines that were asked for below
+            const int64_t begin = B_.begin(row.column(k + ahead)), end = B_.end(row.column(k + ahead));
+            for (int64_t q = begin + first_lines * line, last = std::min(end, begin + most_lines * line); q < last;
+                 q += line)
+              __builtin_prefetch(B_.indices + q);
+          }
+          for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q) f(B_.column(q));
+        }
       };
       each_row([&](int64_t j) {
         const int64_t begin = B_.begin(j), end = B_.end(j);
         products += end - begin;
         // The rows' first lines are waited for together; processors foresee what is longer.
         if (blocks_ && blocks_->used()) return blocks_->prefetch(j);
-        constexpr int64_t line = 64 / sizeof(I);
-        for (int64_t q = begin, last = std::min(end, begin + 3 * line); q < last; q += line)
+        for (int64_t q = begin, last = std::min(end, begin + first_lines * line); q < last; q += line)
           __builtin_prefetch(B_.indices + q);
       });
       using Visits = ColumnSet::Visits;

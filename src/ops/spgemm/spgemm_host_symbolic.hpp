@@ -151,7 +151,7 @@ class HostSymbolic {
         }
         const auto row = left_.row(i);
         const bool single = copies && row.size() == 1;
-        if (stamps_ || single) ahead.pass(i, [&](int64_t begin, int64_t end) { ahead.fetch(B_.indices, begin, end); });
+        if (stamps_ || single) ahead.pass(i, B_.indices);
         if (single) {
           if (const int64_t count = row_columns_.keep_copied(row.column(0), *kept); count >= 0) {
             counts[i] = static_cast<I>(count);
@@ -438,8 +438,10 @@ class HostSymbolic {
       starts[at + 1] = products;
     });
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    if (notes && plan_.rows_of[-row_hash - 1] + plan_.rows_of[-row_dense - 1] > 0)
-      find_groups(C, free_.all - plan_.placed);
+    // Of rows without places of their products, or almost.
+    const int64_t unplaced =
+        plan_.rows_of[-row_hash - 1] + plan_.rows_of[-row_dense - 1] > 0 ? free_.all - plan_.placed : 0;
+    if (notes && unplaced > 0) find_groups(C, unplaced);
     notes = notes && !plan_.groups.used() && starts.back() > 0 &&
             2 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
     if (notes) {
@@ -455,7 +457,7 @@ class HostSymbolic {
         if ((notes || longest == &placed) && streamed && columns * value > static_cast<int64_t>(made_bytes))
           plan_.longest_apart = std::max(plan_.longest_apart, columns);
     // Not for a few rows: they do not repay a look at all of B.
-    if (notes || 4 * plan_.placed > B_.nnz) plan_.distinct = has_distinct_rows();
+    if (notes || 4 * (plan_.placed + unplaced) > B_.nnz) plan_.distinct = has_distinct_rows();
   }
 
   /// Groups of B's columns, if the products that they would make repay it and sums of all columns take little memory
