@@ -111,11 +111,15 @@ class HostNumeric {
         if (rows > 1)
           like_rows(alike, i, begin, c);
         else {
-          if (kind == row_placed || kind == row_copied) ahead.pass(i, b_);
+          bool fetched = false;
+          if (kind == row_placed || kind == row_copied || (noted_ == Noted::known && is_noted(kind, count)))
+            fetched = ahead.pass(i, b_);
+          else if (kind == row_hash || kind == row_dense)
+            fetched = ahead.pass(i, b_, B_.indices);
           if (kind == row_copied && !alpha_is_zero_)
             copied(left_.row(i), c_ + begin, c, count, in_block);
           else
-            make_row(i, begin, count, c, places, memory);
+            make_row(i, begin, count, fetched, c, places, memory);
         }
         if (apart) stream_out(c_ + begin, c, static_cast<size_t>(count) * sizeof(E));
         if (in_block) {
@@ -235,7 +239,8 @@ class HostNumeric {
   int32_t kind_of(int64_t i) const { return plan_.kinds.as<int32_t>()[i]; }
 
   /// Row i of C, whose old values are at `begin`, into c. Of kind row_copied only where alpha is 0, see copied().
-  void make_row(int64_t i, int64_t begin, int64_t count, E* c, Places& places, void* memory) const {
+  /// fetched: the first lines of the rows of B are.
+  void make_row(int64_t i, int64_t begin, int64_t count, bool fetched, E* c, Places& places, void* memory) const {
     const int32_t kind = kind_of(i);
     if (stepped(kind)) return like_rows({}, i, begin, c);
     const bool noted = noted_ != Noted::none && is_noted(kind, count);
@@ -250,24 +255,24 @@ class HostNumeric {
     if (alpha_is_zero_ || !summed || noted || listed) scale(c_ + begin, c, count);
     if (alpha_is_zero_) return;
     if (noted) {
-      places.noted = placed(row, c, places.noted);
+      places.noted = placed(row, fetched, c, places.noted);
       return;
     }
     if (listed) {
       const uint16_t* const place = list_places(columns_ + begin, count, memory);
-      add_products(row, [c, place](int64_t column) -> E& { return c[place[column]]; });
+      add_products(row, fetched, [c, place](int64_t column) -> E& { return c[place[column]]; });
       return;
     }
     switch (kind) {
       case row_empty: break;
-      case row_placed: places.kept = placed(row, c, places.kept); break;
+      case row_placed: places.kept = placed(row, fetched, c, places.kept); break;
       case row_hash:
         if (!summed) {
           hashed(row, c, columns_ + begin, count, memory);
           break;
         }
         [[fallthrough]];
-      case row_dense: dense(row, c_ + begin, c, columns_ + begin, count, memory); break;
+      case row_dense: dense(row, fetched, c_ + begin, c, columns_ + begin, count, memory); break;
       default: of_class(row, plan_.classes.classes[static_cast<size_t>(kind)], c);
     }
   }
@@ -318,10 +323,10 @@ class HostNumeric {
 
   /// P: uint16_t, or const. Returns where the places of the next row are.
   template <class Row, class P>
-  P* placed(const Row& row, E* c, P* places) const {
+  P* placed(const Row& row, bool fetched, E* c, P* places) const {
     constexpr int64_t ahead = 512 / sizeof(E), places_ahead = 512;
     for (int64_t k = 0; k < row.size(); ++k) {
-      prefetch_row(row, k, false);
+      if (!fetched) prefetch_row(row, k, false);
       if (k + 1 < row.size()) {  // what follows of the next row, up to where its own loop asks for lines
         const E* const next = b_ + B_.begin(row.column(k + 1));
         const int64_t size = std::min(B_.end(row.column(k + 1)) - B_.begin(row.column(k + 1)), ahead);
@@ -347,10 +352,10 @@ class HostNumeric {
 
   /// Adds each product to sum_of(its column), four at once where a row of B has no column twice.
   template <class Row, class SumOf>
-  [[gnu::always_inline]] void add_products(const Row& row, const SumOf& sum_of) const {
+  [[gnu::always_inline]] void add_products(const Row& row, bool fetched, const SumOf& sum_of) const {
     constexpr int64_t ahead = 1024 / sizeof(E), column_line = 64 / sizeof(I);
     for (int64_t k = 0; k < row.size(); ++k) {
-      prefetch_row(row, k, true);
+      if (!fetched) prefetch_row(row, k, true);
       if (k + 1 < row.size()) {  // all lines of the next row: the processor would find its way from the third on
         const int64_t begin = B_.begin(row.column(k + 1)), size = std::min(B_.end(row.column(k + 1)) - begin, ahead);
         for (int64_t e = 2 * line; e < size; e += line) __builtin_prefetch(b_ + begin + e);
@@ -471,7 +476,7 @@ class HostNumeric {
 
   /// Through an accumulator for every column, or for as many at a time as the workspace takes.
   template <class Row>
-  void dense(const Row& row, const E* old, E* c, const I* columns, int64_t count, void* memory) const {
+  void dense(const Row& row, bool fetched, const E* old, E* c, const I* columns, int64_t count, void* memory) const {
     const auto width = static_cast<int64_t>(each_ / sizeof(E));
     if (width == 0) {
       scale(old, c, count);
@@ -481,7 +486,7 @@ class HostNumeric {
     auto* const sums = static_cast<E*>(memory);
     if (width >= C_.cols) {
       for (int64_t p = 0; p < count; ++p) sums[columns[p]] = scaled(old[p]);
-      add_products(row, [sums](int64_t column) -> E& { return sums[column]; });
+      add_products(row, fetched, [sums](int64_t column) -> E& { return sums[column]; });
       for (int64_t p = 0; p < count; ++p) c[p] = sums[columns[p]];
       return;
     }

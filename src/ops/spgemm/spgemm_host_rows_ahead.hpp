@@ -23,22 +23,24 @@ class RowsAhead {
   RowsAhead(const HostPatternRef<I, O>& A, const HostPatternRef<I, O>& B, int64_t first)
       : A_(A), B_(B), begins_(A.begin(first)), lines_(begins_) {}
 
-  /// Before row i of A, and those before it, are multiplied: fetches entries of B's rows from B's columns or values.
-  /// (Handed in as a function that does nothing else, fetching was taken for nothing and left out by GCC 12.)
-  template <class T>
-  [[gnu::always_inline]] void pass(int64_t i, const T* entries) {
-    if (B_.nnz * static_cast<int64_t>(sizeof(T)) <= own_cache_bytes) return;
+  /// Before row i of A, and those before it, are multiplied: fetches entries of B's rows from B's columns, values or
+  /// both, if these may be in no cache of a core's own and row i is short. Returns whether row i's were. (Handed in as
+  /// a function that does nothing else, fetching was taken for nothing and left out by GCC 12.)
+  template <class... T>
+  [[gnu::always_inline]] bool pass(int64_t i, const T*... entries) {
+    if (B_.nnz * static_cast<int64_t>((sizeof(T) + ...)) <= own_cache_bytes) return false;
     const int64_t begin = A_.begin(i), end = A_.end(i), passed = end - begin > longest ? end : begin;
     begins_ = std::max(begins_, passed);
     lines_ = std::max(lines_, passed);
-    if (passed == end) return;
+    if (passed == end) return false;
     for (const int64_t to = std::min(A_.nnz, end + 2 * distance); begins_ < to; ++begins_)
       __builtin_prefetch(B_.offsets + A_.column(begins_));
     for (const int64_t to = std::min(A_.nnz, end + distance); lines_ < to; ++lines_) {
       const int64_t j = A_.column(lines_), apart = j - fetched_;
       fetched_ = j;
-      if (apart < -near || apart > near) fetch(entries, B_.begin(j), B_.end(j));
+      if (apart < -near || apart > near) (fetch(entries, B_.begin(j), B_.end(j)), ...);
     }
+    return true;
   }
 
  private:
