@@ -24,6 +24,10 @@ struct Rows {
   int64_t end(int64_t row) const { return begin(row + 1); }
 };
 
+struct NothingAhead {
+  void fetch(const Rows&, int64_t, const int32_t*) const {}
+};
+
 }  // namespace
 
 TEST_CASE("columns of sorted products are those of a set, with their places") {
@@ -56,7 +60,7 @@ TEST_CASE("columns of sorted products are those of a set, with their places") {
         const auto room = static_cast<size_t>(products + SortedProducts::lanes);
         std::vector<int32_t> columns(room);
         std::vector<uint16_t> places(room);
-        const int64_t count = SortedProducts::make(b, b, products, columns.data(), places.data());
+        const int64_t count = SortedProducts::make(b, b, NothingAhead{}, products, columns.data(), places.data());
         columns.resize(static_cast<size_t>(count));
         places.resize(static_cast<size_t>(products));
         CHECK(std::equal(columns.begin(), columns.end(), expected.begin(), expected.end()));

@@ -20,15 +20,16 @@ struct HostWorkspace {
 inline size_t place_list_bytes(int64_t cols) { return static_cast<size_t>(cols) * sizeof(uint16_t); }
 
 /// entries: of C. Of the bytes of those in rows that a hash would make, no more than a sixteenth goes to sums of every
-/// column, if a core's own cache holds them, or else to lists of places.
+/// column, where these are few, or else to lists of places.
 template <class E, class I>
 HostWorkspace host_workspace(const HostPlan& plan, int64_t cols, int64_t entries, int64_t workers, int64_t bound) {
   size_t bytes = 0;
   const int64_t of_hash = std::min(entries, plan.rows_of[-row_hash - 1] * plan.longest_hash);
   const size_t of_c = static_cast<size_t>(of_hash) * (sizeof(E) + sizeof(I));
   if (plan.choice == HostChoice::binned && !plan.masked && of_hash > 0) {
+    constexpr size_t most_sums = size_t{1} << 19;
     const size_t sums = static_cast<size_t>(cols) * sizeof(E);
-    for (const size_t wanted : {place_list_bytes(cols), sums <= own_cache_bytes ? sums : 0})
+    for (const size_t wanted : {place_list_bytes(cols), sums <= most_sums ? sums : 0})
       if (wanted * static_cast<size_t>(workers) <= of_c / 16) bytes = std::max(bytes, wanted);
   }
   if (plan.rows_of[-row_dense - 1] > 0) bytes = static_cast<size_t>(cols) * sizeof(E);
@@ -51,6 +52,7 @@ class HostNumeric {
         left_(left),
         B_(args.B),
         b_(static_cast<const E*>(args.B.values)),
+        ahead_(left.pattern.A, B_),
         C_(output.ref()),
         columns_(static_cast<const I*>(C_.indices)),
         c_(static_cast<E*>(args.C)),
@@ -91,7 +93,6 @@ class HostNumeric {
       // made.
       alignas(cache_line) E block[made_bytes / sizeof(E)];
       int64_t filled = 0, from = 0;
-      RowsAhead<I, O> ahead(left_.pattern.A, B_, plan_.chunks[static_cast<size_t>(chunk)]);
       const auto leave = [&](int64_t count) {
         stream_out(c_ + from, block, static_cast<size_t>(count) * sizeof(E));
         std::copy(block + count, block + filled, block);
@@ -111,15 +112,10 @@ class HostNumeric {
         if (rows > 1)
           like_rows(alike, i, begin, c);
         else {
-          bool fetched = false;
-          if (kind == row_placed || kind == row_copied || (noted_ == Noted::known && is_noted(kind, count)))
-            fetched = ahead.pass(i, b_);
-          else if (kind == row_hash || kind == row_dense)
-            fetched = ahead.pass(i, b_, B_.indices);
           if (kind == row_copied && !alpha_is_zero_)
-            copied(left_.row(i), c_ + begin, c, count, in_block);
+            copied(i, left_.row(i), c_ + begin, c, count, in_block);
           else
-            make_row(i, begin, count, fetched, c, places, memory);
+            make_row(i, begin, count, c, places, memory);
         }
         if (apart) stream_out(c_ + begin, c, static_cast<size_t>(count) * sizeof(E));
         if (in_block) {
@@ -239,8 +235,7 @@ class HostNumeric {
   int32_t kind_of(int64_t i) const { return plan_.kinds.as<int32_t>()[i]; }
 
   /// Row i of C, whose old values are at `begin`, into c. Of kind row_copied only where alpha is 0, see copied().
-  /// fetched: the first lines of the rows of B are.
-  void make_row(int64_t i, int64_t begin, int64_t count, bool fetched, E* c, Places& places, void* memory) const {
+  void make_row(int64_t i, int64_t begin, int64_t count, E* c, Places& places, void* memory) const {
     const int32_t kind = kind_of(i);
     if (stepped(kind)) return like_rows({}, i, begin, c);
     const bool noted = noted_ != Noted::none && is_noted(kind, count);
@@ -255,24 +250,24 @@ class HostNumeric {
     if (alpha_is_zero_ || !summed || noted || listed) scale(c_ + begin, c, count);
     if (alpha_is_zero_) return;
     if (noted) {
-      places.noted = placed(row, fetched, c, places.noted);
+      places.noted = placed(i, row, c, places.noted);
       return;
     }
     if (listed) {
       const uint16_t* const place = list_places(columns_ + begin, count, memory);
-      add_products(row, fetched, [c, place](int64_t column) -> E& { return c[place[column]]; });
+      add_products(i, row, [c, place](int64_t column) -> E& { return c[place[column]]; });
       return;
     }
     switch (kind) {
       case row_empty: break;
-      case row_placed: places.kept = placed(row, fetched, c, places.kept); break;
+      case row_placed: places.kept = placed(i, row, c, places.kept); break;
       case row_hash:
         if (!summed) {
           hashed(row, c, columns_ + begin, count, memory);
           break;
         }
         [[fallthrough]];
-      case row_dense: dense(row, fetched, c_ + begin, c, columns_ + begin, count, memory); break;
+      case row_dense: dense(i, row, c_ + begin, c, columns_ + begin, count, memory); break;
       default: of_class(row, plan_.classes.classes[static_cast<size_t>(kind)], c);
     }
   }
@@ -290,7 +285,7 @@ class HostNumeric {
   /// The lines of a row of B soon to be read: of long rows of A a later one, and where a still later one begins.
   template <class Row>
   [[gnu::always_inline]] void prefetch_row(const Row& row, int64_t k, bool columns) const {
-    const bool is_long = row.size() > RowsAhead<I, O>::longest;
+    const bool is_long = row.size() > 64;
     const int64_t next = k + (is_long ? 8 : 2);
     if (is_long && next + 8 < row.size()) __builtin_prefetch(B_.offsets + row.column(next + 8));
     if (next >= row.size()) return;
@@ -302,7 +297,8 @@ class HostNumeric {
 
   /// has_room: for a vector behind the row.
   template <class Row>
-  void copied(const Row& row, const E* old, E* c, int64_t count, bool has_room) const {
+  void copied(int64_t i, const Row& row, const E* old, E* c, int64_t count, bool has_room) const {
+    ahead_.of_row(i).fetch(row, 0, b_);
     const int64_t begin = B_.begin(row.column(0));
     const E* const b = b_ + begin;
     const E a = row.factor(0);
@@ -323,10 +319,11 @@ class HostNumeric {
 
   /// P: uint16_t, or const. Returns where the places of the next row are.
   template <class Row, class P>
-  P* placed(const Row& row, bool fetched, E* c, P* places) const {
+  P* placed(int64_t i, const Row& row, E* c, P* places) const {
+    const auto fetching = ahead_.of_row(i);
     constexpr int64_t ahead = 512 / sizeof(E), places_ahead = 512;
     for (int64_t k = 0; k < row.size(); ++k) {
-      if (!fetched) prefetch_row(row, k, false);
+      fetching.fetch(row, k, b_);
       if (k + 1 < row.size()) {  // what follows of the next row, up to where its own loop asks for lines
         const E* const next = b_ + B_.begin(row.column(k + 1));
         const int64_t size = std::min(B_.end(row.column(k + 1)) - B_.begin(row.column(k + 1)), ahead);
@@ -352,10 +349,11 @@ class HostNumeric {
 
   /// Adds each product to sum_of(its column), four at once where a row of B has no column twice.
   template <class Row, class SumOf>
-  [[gnu::always_inline]] void add_products(const Row& row, bool fetched, const SumOf& sum_of) const {
+  [[gnu::always_inline]] void add_products(int64_t i, const Row& row, const SumOf& sum_of) const {
+    const auto fetching = ahead_.of_row(i);
     constexpr int64_t ahead = 1024 / sizeof(E), column_line = 64 / sizeof(I);
     for (int64_t k = 0; k < row.size(); ++k) {
-      if (!fetched) prefetch_row(row, k, true);
+      fetching.fetch(row, k, b_, B_.indices);
       if (k + 1 < row.size()) {  // all lines of the next row: the processor would find its way from the third on
         const int64_t begin = B_.begin(row.column(k + 1)), size = std::min(B_.end(row.column(k + 1)) - begin, ahead);
         for (int64_t e = 2 * line; e < size; e += line) __builtin_prefetch(b_ + begin + e);
@@ -476,7 +474,7 @@ class HostNumeric {
 
   /// Through an accumulator for every column, or for as many at a time as the workspace takes.
   template <class Row>
-  void dense(const Row& row, bool fetched, const E* old, E* c, const I* columns, int64_t count, void* memory) const {
+  void dense(int64_t i, const Row& row, const E* old, E* c, const I* columns, int64_t count, void* memory) const {
     const auto width = static_cast<int64_t>(each_ / sizeof(E));
     if (width == 0) {
       scale(old, c, count);
@@ -486,7 +484,7 @@ class HostNumeric {
     auto* const sums = static_cast<E*>(memory);
     if (width >= C_.cols) {
       for (int64_t p = 0; p < count; ++p) sums[columns[p]] = scaled(old[p]);
-      add_products(row, fetched, [sums](int64_t column) -> E& { return sums[column]; });
+      add_products(i, row, [sums](int64_t column) -> E& { return sums[column]; });
       for (int64_t p = 0; p < count; ++p) c[p] = sums[columns[p]];
       return;
     }
@@ -515,6 +513,7 @@ class HostNumeric {
   const LeftRows& left_;
   B B_;
   const E* b_;
+  RowsAhead<I, O> ahead_;
   CsrRef C_;
   const I* columns_;
   E* c_;

@@ -8,6 +8,7 @@
 #include "ops/spgemm/spgemm_host_blocks.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_kept_columns.hpp"
+#include "ops/spgemm/spgemm_host_rows_ahead.hpp"
 #include "ops/spgemm/spgemm_host_sorted_columns.hpp"
 #include "ops/spgemm/spgemm_host_sorted_products.hpp"
 #include "ops/spgemm/spgemm_host_stamped_columns.hpp"
@@ -44,7 +45,7 @@ class RowColumns {
  public:
   RowColumns(const Left& left, const B& b, const std::optional<B>& mask,
              const std::optional<ColumnBlocks<I, O>>& blocks)
-      : left_(left), B_(b), mask_(mask), blocks_(blocks) {}
+      : left_(left), B_(b), mask_(mask), blocks_(blocks), ahead_(left.A, b) {}
 
   /// Puts the columns of a row of C into the worker's set. Returns the products that the mask lets in.
   int64_t collect(int64_t i, Worker& worker) const {
@@ -114,9 +115,11 @@ class RowColumns {
     kept.entries += end - begin;
     return end - begin;
   }
-  /// Those of row j of B, if they ascend: else keeps none, and returns -1.
-  int64_t keep_copied(int64_t j, Kept& kept) const {
-    const int64_t begin = B_.begin(j), count = B_.end(j) - begin;
+  /// Those of row i, whose only entry's row of B has them, if they ascend: else keeps none, and returns -1.
+  int64_t keep_copied(int64_t i, Kept& kept) const {
+    const auto row = left_.row(i);
+    ahead_.of_row(i).fetch(row, 0, B_.indices);
+    const int64_t j = row.column(0), begin = B_.begin(j), count = B_.end(j) - begin;
     I* const to = kept.columns + kept.entries;
     int64_t before = -1;
     bool ascend = true;
@@ -132,7 +135,7 @@ class RowColumns {
   }
   int64_t keep_stamped(int64_t i, Worker& worker, Kept& kept) const {
     if (!worker.stamped) worker.stamped.emplace(B_.cols);
-    const int64_t count = worker.stamped->make(left_.row(i), B_, kept.columns + kept.entries);
+    const int64_t count = worker.stamped->make(left_.row(i), B_, ahead_.of_row(i), kept.columns + kept.entries);
     kept.entries += count;
     return count;
   }
@@ -141,7 +144,8 @@ class RowColumns {
     int64_t count = 0;
 #if defined(__AVX512F__) || defined(__AVX2__)
     if constexpr (sizeof(I) == 4)
-      count = SortedProducts::make(left_.row(i), B_, products, kept.columns + kept.entries, kept.places + kept.placed);
+      count = SortedProducts::make(left_.row(i), B_, ahead_.of_row(i), products, kept.columns + kept.entries,
+                                   kept.places + kept.placed);
 #endif
     kept.entries += count;
     return count;
@@ -197,6 +201,7 @@ class RowColumns {
   const B& B_;
   const std::optional<B>& mask_;
   const std::optional<ColumnBlocks<I, O>>& blocks_;
+  const RowsAhead<I, O> ahead_;
 };
 
 }  // namespace kkc::spgemm

@@ -44,12 +44,14 @@ class SortedProducts {
 #if defined(__AVX512F__) || defined(__AVX2__)
   /// Writes the columns of the rows of B that `row` reaches, of so many products, to `columns` in ascending order, each
   /// once, and each product's place in them to `places`. Returns the columns' number. Both have room for as many as
-  /// there are products, and lanes more.
-  template <class Row, class B>
-  static int64_t make(const Row& row, const B& b, int64_t products, int32_t* columns, uint16_t* places) {
+  /// there are products, and lanes more. ahead: RowsAhead::OfRow.
+  template <class Row, class B, class Ahead>
+  static int64_t make(const Row& row, const B& b, const Ahead& ahead, int64_t products, int32_t* columns,
+                      uint16_t* places) {
     alignas(64) int32_t met[most + lanes];
     int64_t count = 0;
     for (int64_t k = 0; k < row.size(); ++k) {
+      ahead.fetch(row, k, b.indices);
       const int64_t begin = b.begin(row.column(k)), size = b.end(row.column(k)) - begin;
       const int32_t* const from = b.indices + begin;
       // Lanes behind a row are written again.

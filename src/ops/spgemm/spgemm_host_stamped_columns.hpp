@@ -23,15 +23,17 @@ class StampedColumns {
   explicit StampedColumns(int64_t cols) : stamps_(static_cast<size_t>(cols), 0) {}
 
   /// Writes the columns of the rows of B that `row` reaches, `products` in all, to `to` in ascending order, each once,
-  /// and returns their number. `to` has room for as many as there are products, and lanes more.
-  template <class Row, class B, class I>
-  int64_t make(const Row& row, const B& b, I* to) {
+  /// and returns their number. `to` has room for as many as there are products, and lanes more. ahead:
+  /// RowsAhead::OfRow.
+  template <class Row, class B, class Ahead, class I>
+  int64_t make(const Row& row, const B& b, const Ahead& ahead, I* to) {
     if (++stamp_ == 0) {
       std::fill(stamps_.begin(), stamps_.end(), 0);
       stamp_ = 1;
     }
     int64_t count = 0;
-    for (int64_t k = 0; k < row.size(); ++k)
+    for (int64_t k = 0; k < row.size(); ++k) {
+      ahead.fetch(row, k, b.indices);
       for (int64_t q = b.begin(row.column(k)), end = b.end(row.column(k)); q < end; ++q) {
         const int64_t column = b.column(q);
         uint16_t& stamp = stamps_[static_cast<size_t>(column)];
@@ -39,6 +41,7 @@ class StampedColumns {
         count += stamp != stamp_ ? 1 : 0;
         stamp = stamp_;
       }
+    }
     sort(to, count);
     return count;
   }

@@ -21,7 +21,6 @@
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_plan.hpp"
 #include "ops/spgemm/spgemm_host_row_columns.hpp"
-#include "ops/spgemm/spgemm_host_rows_ahead.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 #include "ops/spgemm/spgemm_host_turns.hpp"
 
@@ -139,7 +138,6 @@ class HostSymbolic {
       Worker& worker = worker_of(all, id);
       int64_t placed = 0, done = 0, entries = 0;
       KeptColumns<I>* const kept = kept_ ? &kept_->begin(id, chunk) : nullptr;
-      RowsAhead<I, O> ahead(left_.A, B_, plan_.chunks[static_cast<size_t>(chunk)]);
       for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)], last = plan_.chunks[static_cast<size_t>(chunk) + 1];
            i < last; ++i) {
         if (kinds_[i] != no_class) {
@@ -151,9 +149,8 @@ class HostSymbolic {
         }
         const auto row = left_.row(i);
         const bool single = copies && row.size() == 1;
-        if (stamps_ || single) ahead.pass(i, B_.indices);
         if (single) {
-          if (const int64_t count = row_columns_.keep_copied(row.column(0), *kept); count >= 0) {
+          if (const int64_t count = row_columns_.keep_copied(i, *kept); count >= 0) {
             counts[i] = static_cast<I>(count);
             kinds_[i] = count == 0 ? row_empty : row_copied;
             ++worker.rows_of[-kinds_[i] - 1];
