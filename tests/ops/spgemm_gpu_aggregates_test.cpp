@@ -130,6 +130,7 @@ constexpr Operands all_operands[] = {{"cross", true},
                                      {"many kinds", false},
                                      {"many products", false},
                                      {"long row", false},
+                                     {"long row, many entries of C", false},
                                      {"lengths of a tile at most", false},
                                      {"many products in tiles", false},
                                      {"all lengths", false},
@@ -149,6 +150,8 @@ std::pair<HostCsr<T>, HostCsr<T>> operands_of(Random& random, const std::string&
   if (name == "many kinds") return {irregular<T>(random, 3000, 3000, 7, 30), one_a_row<T>(random, 3000, 400)};
   if (name == "many products") return {irregular<T>(random, 900, 900, 5, 3000), one_a_row<T>(random, 900, 2)};
   if (name == "long row") return {irregular<T>(random, 2000, 2000, 9, 20000), one_a_row<T>(random, 2000, 1500)};
+  if (name == "long row, many entries of C")
+    return {irregular<T>(random, 60000, 60000, 9, 20000), one_a_row<T>(random, 60000, 50000)};
   if (name == "lengths of a tile at most")
     return {of_all_lengths<T>(random, 2000, 1024), one_a_row<T>(random, 2000, 700)};
   if (name == "many products in tiles") return {of_all_lengths<T>(random, 900, 1024), one_a_row<T>(random, 900, 2)};

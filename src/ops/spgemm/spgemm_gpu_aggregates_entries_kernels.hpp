@@ -33,10 +33,10 @@ __device__ inline T scaled_sum(const EntryProducts& products, const Scale& scale
   }
 }
 
-/// A thread several entries of C.
-template <class T, class I, class Scale>
+/// A thread several entries of C. ahead: products whose operands are asked for at once.
+template <class T, class I, class Scale, int items = 4, int ahead = 2>
 struct GatherProducts {
-  static constexpr int threads = 256, items = 4, tile = threads * items, ahead = 2;
+  static constexpr int threads = 256, tile = threads * items;
   const T* a;
   const I* columns;  // of A
   int32_t base;
@@ -116,6 +116,11 @@ struct GatherProducts {
     return gpu::multiply(a[position], b[static_cast<int64_t>(columns[position]) - base]);
   }
 };
+
+/// Of fewer entries of C than fill a device: a thread each, whose products would otherwise wait for each other.
+inline constexpr int64_t entries_that_fill = int64_t{1} << 18;
+template <class T, class I, class Scale>
+using GatherFewEntries = GatherProducts<T, I, Scale, 1, 8>;
 
 /// A block an entry of many products.
 template <class T, class I, class Scale>

@@ -39,6 +39,10 @@ class AggregateProduct {
         using Tiles = TileProducts<T, I, Scale>;
         go(Tiles{each, {offsets_of(A), found_.tile_rows.template as<int32_t>()}}, found_.tiles, Tiles::threads,
            Tiles::shared_bytes(found_.longest));
+      } else if (entries <= entries_that_fill) {
+        using Few = GatherFewEntries<T, I, Scale>;
+        go(Few{each.a, each.columns, each.base, each.b, each.C, each.products, entries, scale},
+           blocks(entries, Few::tile), Few::threads, 0);
       } else {
         go(each, blocks(entries, F::tile), F::threads, 0);
       }
