@@ -7,39 +7,9 @@
 #include "ops/spgemm/spgemm_host_alike_rows.hpp"
 #include "ops/spgemm/spgemm_host_group_sums.hpp"
 #include "ops/spgemm/spgemm_host_symbolic.hpp"
+#include "ops/spgemm/spgemm_host_workspace.hpp"
 
 namespace kkc::spgemm {
-
-/// Workspace of each thread: the larger of what its dense and its hashed rows take.
-struct HostWorkspace {
-  int64_t workers = 1;
-  size_t each = 0;
-};
-
-/// Room for each column's place in a row of C.
-inline size_t place_list_bytes(int64_t cols) { return static_cast<size_t>(cols) * sizeof(uint16_t); }
-
-/// entries: of C. Of the bytes of those in rows that a hash would make, no more than a sixteenth goes to sums of every
-/// column, where these are few, or else to lists of places.
-template <class E, class I>
-HostWorkspace host_workspace(const HostPlan& plan, int64_t cols, int64_t entries, int64_t workers, int64_t bound) {
-  size_t bytes = 0;
-  const int64_t of_hash = std::min(entries, plan.rows_of[-row_hash - 1] * plan.longest_hash);
-  const size_t of_c = static_cast<size_t>(of_hash) * (sizeof(E) + sizeof(I));
-  if (plan.choice == HostChoice::binned && !plan.masked && of_hash > 0) {
-    constexpr size_t most_sums = size_t{1} << 19;
-    const size_t sums = static_cast<size_t>(cols) * sizeof(E);
-    for (const size_t wanted : {place_list_bytes(cols), sums <= most_sums ? sums : 0})
-      if (wanted * static_cast<size_t>(workers) <= of_c / 16) bytes = std::max(bytes, wanted);
-  }
-  if (plan.rows_of[-row_dense - 1] > 0) bytes = static_cast<size_t>(cols) * sizeof(E);
-  if (plan.groups.used()) bytes = static_cast<size_t>(ColumnGroups::padded(cols, StepVector<E>::lanes)) * sizeof(E);
-  bytes = std::max(bytes, static_cast<size_t>(plan.longest_apart) * sizeof(E));
-  if (plan.longest_hash > 0) bytes = std::max(bytes, PlaceTable<I>::bytes_for(plan.longest_hash));
-  bytes = (bytes + memory_alignment - 1) / memory_alignment * memory_alignment;
-  if (bound >= 0) bytes = std::min(bytes, static_cast<size_t>(bound / workers) / memory_alignment * memory_alignment);
-  return {workers, bytes};
-}
 
 template <class E, class I, class O, class LeftRows>
 class HostNumeric {
@@ -258,16 +228,11 @@ class HostNumeric {
       add_products(i, row, [c, place](int64_t column) -> E& { return c[place[column]]; });
       return;
     }
+    if (summed) return dense(i, row, c_ + begin, c, columns_ + begin, count, memory);
     switch (kind) {
       case row_empty: break;
       case row_placed: places.kept = placed(i, row, c, places.kept); break;
-      case row_hash:
-        if (!summed) {
-          hashed(row, c, columns_ + begin, count, memory);
-          break;
-        }
-        [[fallthrough]];
-      case row_dense: dense(i, row, c_ + begin, c, columns_ + begin, count, memory); break;
+      case row_hash: hashed(row, c, columns_ + begin, count, memory); break;
       default: of_class(row, plan_.classes.classes[static_cast<size_t>(kind)], c);
     }
   }
@@ -284,7 +249,7 @@ class HostNumeric {
 
   /// The lines of a row of B soon to be read: of long rows of A a later one, and where a still later one begins.
   template <class Row>
-  [[gnu::always_inline]] void prefetch_row(const Row& row, int64_t k, bool columns) const {
+  [[gnu::always_inline]] void prefetch_row(const Row& row, int64_t k) const {
     const bool is_long = row.size() > 64;
     const int64_t next = k + (is_long ? 8 : 2);
     if (is_long && next + 8 < row.size()) __builtin_prefetch(B_.offsets + row.column(next + 8));
@@ -292,7 +257,7 @@ class HostNumeric {
     const int64_t begin = B_.begin(row.column(next));
     __builtin_prefetch(b_ + begin);
     __builtin_prefetch(b_ + begin + 64 / sizeof(E));
-    if (columns) __builtin_prefetch(B_.indices + begin);
+    __builtin_prefetch(B_.indices + begin);
   }
 
   /// has_room: for a vector behind the row.
@@ -392,11 +357,12 @@ class HostNumeric {
     }
   }
 
-  /// Whether the workspace has room for a sum of each column.
+  /// Whether rows that could be made by a list of places are made by a sum of each column.
   bool sums_columns() const {
-    return plan_.choice == HostChoice::binned && !plan_.masked && each_ >= static_cast<size_t>(C_.cols) * sizeof(E);
+    const size_t bytes = static_cast<size_t>(C_.cols) * sizeof(E);
+    return plan_.choice == HostChoice::binned && !plan_.masked && bytes <= std::min(each_, most_column_sums);
   }
-  /// Whether it has room for a place for each column, and one can be numbered.
+  /// Whether the workspace has room for a place for each column, and one can be numbered.
   bool lists_places(int64_t count) const {
     return plan_.choice == HostChoice::binned && !plan_.masked && each_ >= place_list_bytes(C_.cols) &&
            count <= int64_t{std::numeric_limits<uint16_t>::max()} + 1;
@@ -503,7 +469,7 @@ class HostNumeric {
   template <class Row, class F>
   void each_product(const Row& row, const F& f) const {
     for (int64_t k = 0; k < row.size(); ++k) {
-      prefetch_row(row, k, true);
+      prefetch_row(row, k);
       const E a = row.factor(k);
       for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q) f(B_.column(q), a, b_[q]);
     }
