@@ -214,8 +214,8 @@ class Product {
   Handle A_, B_, C_;
 };
 
-/// sp2m leaves C's rows in the order in which it met their columns; beside it the same with mkl_sparse_order, which
-/// each finalize undoes.
+/// sp2m leaves C's rows in the order in which it met their columns; beside it the same with mkl_sparse_order, whose
+/// order a later finalize keeps.
 template <class T>
 std::vector<SpgemmEntrant> sp2m(const SpgemmProblem& p) {
   const auto product = std::make_shared<Product<T>>(p);

@@ -81,12 +81,10 @@ class HostNumeric {
         E* const c = in_block ? block + filled : apart ? static_cast<E*>(memory) : c_ + begin;
         if (rows > 1)
           like_rows(alike, i, begin, c);
-        else {
-          if (kind == row_copied && !alpha_is_zero_)
-            copied(i, left_.row(i), c_ + begin, c, count, in_block);
-          else
-            make_row(i, begin, count, c, places, memory);
-        }
+        else if (kind == row_copied && !alpha_is_zero_)
+          copied(i, left_.row(i), c_ + begin, c, count, in_block);
+        else
+          make_row(i, begin, count, c, places, memory);
         if (apart) stream_out(c_ + begin, c, static_cast<size_t>(count) * sizeof(E));
         if (in_block) {
           filled += count;

@@ -71,7 +71,7 @@ class RowColumns {
       each_row([&](int64_t j) {
         const int64_t begin = B_.begin(j), end = B_.end(j);
         products += end - begin;
-        // The rows' first lines are waited for together; processors foresee what is longer.
+        // The rows' first lines are waited for together.
         if (blocks_ && blocks_->used()) return blocks_->prefetch(j);
         for (int64_t q = begin, last = std::min(end, begin + first_lines * line); q < last; q += line)
           __builtin_prefetch(B_.indices + q);
