@@ -398,6 +398,35 @@ TEST_CASE("sptrsv: a few rows of very many entries among short ones", "[sptrsv]"
   });
 }
 
+TEST_CASE("sptrsv: chains, then rows of very many entries", "[sptrsv]") {
+  Random random(seed());
+  constexpr int64_t rows = 12'000;
+  for (const bool wide : {false, true}) {  // a level between two chains that is none
+    std::vector<std::vector<int64_t>> left(static_cast<size_t>(rows));
+    for (int64_t row = 1; row < rows; ++row) {
+      auto& columns = left[static_cast<size_t>(row)];
+      const bool is_long = row == rows - 2000 || row == rows - 1000 || row == rows - 1;
+      if (wide && row >= 5000 && row < 5500)
+        columns.push_back(4999);
+      else
+        columns.push_back(row - 1);
+      if (is_long)
+        for (int64_t c = row % 3; c < row - 1; c += 2) columns.push_back(c);
+      else if (row % 2 == 0)
+        columns.push_back(random_int(random, 0, columns[0]));
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    }
+    const HostCsr<double> A = lower_of(random, left);
+    on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+      for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) run(ctx, implementation, A, op, 1, random);
+      if (implementation != "gpu_sync_free") return;
+      CHECK(number_of(ctx, A, KKC_OP_NONE, implementation, "segments") > 0);
+      CHECK(number_of(ctx, A, KKC_OP_NONE, implementation, "chained_rows") > rows / 2);
+    });
+  }
+}
+
 TEST_CASE("sptrsv: wide levels of rows of some entries", "[sptrsv]") {
   Random random(seed());
   constexpr int64_t width = 4500, levels = 4;

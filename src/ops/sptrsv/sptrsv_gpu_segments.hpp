@@ -2,14 +2,17 @@
 // segments, each summed by a warp of its own as soon as the unknowns it needs are there, and the row adds up its
 // segments' sums, as if they were unknowns. The entries nearest to the diagonal, whose unknowns are solved last, stay
 // the row's own: no warp stands in between. A segment's turn is at the beginning of the level behind that of its last
-// unknown, whatever the level of its row.
+// unknown, whatever the level of its row; where most levels before the first such row are chains'
+// (sptrsv_gpu_chains.hpp), behind these.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "device/gpu_scan.hpp"
 #include "device/gpu_sort.hpp"
+#include "sptrsv_gpu_chains.hpp"
 #include "sptrsv_gpu_parts.hpp"
 #include "sptrsv_gpu_sync_free_kernels.hpp"
 #include "sptrsv_gpu_sync_free_rows.hpp"
@@ -27,7 +30,7 @@ inline constexpr int64_t lone_row = 2048, rows_an_entry = 350, level_rows = 16;
 }  // namespace segment_tuning
 
 struct LongRows {
-  unsigned long long entries, longest;
+  unsigned long long entries, longest, behind;  // behind: rows at and after the first one's position
 };
 
 /// counts[p]: segments of the row at position p, whose last entries are left to it; found: of all rows with segments.
@@ -49,7 +52,10 @@ struct CountSegments {
       counts[p] = static_cast<I>(is_long ? (count - 1) / segment_tuning::length : 0);
       if (is_long) mine = static_cast<unsigned long long>(count);
     }
-    if (mine != 0) atomicMax(&found->longest, mine);
+    if (mine != 0) {
+      atomicMax(&found->longest, mine);
+      atomicMax(&found->behind, static_cast<unsigned long long>(A.rows - p));
+    }
     mine = gpu::subgroup_sum(mine, 32);
     if ((threadIdx.x & 31u) == 0 && mine != 0) atomicAdd(&found->entries, mine);
   }
@@ -72,13 +78,14 @@ struct SegmentTable {
   }
 };
 
-/// turns[s]: the first position of the level behind that of segment s's last unknown. A warp a segment.
+/// turns[s]: the first position of the level behind that of segment s's last unknown, `least` or more. A warp a
+/// segment.
 template <class T, class I, class O>
 struct SetSegmentTurns {
   static constexpr int threads = 256;
   SegmentTable<T, I, O> table;
   const I *places, *starts;
-  int64_t levels, segments;
+  int64_t levels, segments, least;
   std::make_unsigned_t<I>* turns;
 
   __device__ void operator()() const {
@@ -95,7 +102,7 @@ struct SetSegmentTurns {
     for (int mask = 16; mask > 0; mask >>= 1) last = max(last, gpu::shuffle_xor(last, mask, 32));
     if (lane != 0) return;
     const int64_t low = last_begun(starts, levels, last);
-    turns[s] = static_cast<std::make_unsigned_t<I>>(starts[low + 1]);
+    turns[s] = static_cast<std::make_unsigned_t<I>>(max(int64_t{starts[low + 1]}, least));
   }
 };
 
@@ -148,7 +155,13 @@ class Segments {
                  long_rows = device_array<LongRows>(desc, 1);
     gpu::clear_words(queue, long_rows.data(), long_rows.bytes());
     gpu::launch_over(queue, n, CountSegments<T, I, O>{A, order, counts.as<I>(), long_rows.as<LongRows>()});
-    if (!pay(gpu::read_back<LongRows>(queue, long_rows.data()), levels, n)) return;
+    const auto found = gpu::read_back<LongRows>(queue, long_rows.data());
+    if (found.entries == 0) return;
+    const auto level =
+        std::upper_bound(levels.starts.begin(), levels.starts.end(), n - static_cast<int64_t>(found.behind)) -
+        levels.starts.begin() - 1;
+    const bool chained = mostly_chained(levels, level);
+    if (!pay(found, levels, n, chained)) return;
     {
       const Buffer scratch(Memory::in_order(desc.memory), Space::device, gpu::scan_scratch_bytes<I>(n));
       gpu::prepare_scan<I, I>(queue);
@@ -159,6 +172,7 @@ class Segments {
       count_ = 0;
       return;
     }
+    if (chained) first_level_ = level;
     using Key = std::make_unsigned_t<I>;
     const SegmentTable<T, I, O> table{A, order, firsts.as<I>()};
     const Buffer places = device_array<I>(desc, n), turns = device_array<Key>(desc, count_),
@@ -166,9 +180,10 @@ class Segments {
                  other_segment = device_array<I>(desc, count_),
                  scratch(Memory::in_order(desc.memory), Space::device, gpu::sort_scratch_bytes<Key, I>(count_));
     gpu::launch_over(queue, n, Invert<I>{order, n, places.as<I>()});
-    gpu::launch_over(queue, count_ * 32,
-                     SetSegmentTurns<T, I, O>{table, places.as<I>(), levels.device_starts->template as<I>(),
-                                              levels.count, count_, turns.as<Key>()});
+    gpu::launch_over(
+        queue, count_ * 32,
+        SetSegmentTurns<T, I, O>{table, places.as<I>(), levels.device_starts->template as<I>(), levels.count, count_,
+                                 levels.starts[static_cast<size_t>(first_level_)], turns.as<Key>()});
     gpu::prepare_sort<Key, I>(queue);
     const int where = gpu::sort_pairs<Key, I>(
         queue, {turns.as<Key>(), other_turns.as<Key>()}, {segment.as<I>(), other_segment.as<I>()}, count_, 0,
@@ -182,18 +197,21 @@ class Segments {
   }
 
   int64_t count() const { return count_; }
+  /// None before it, and chains pay for those levels.
+  int64_t first_level() const { return first_level_; }
   Buffer& records() { return records_; }
 
  private:
-  static bool pay(const LongRows& found, const Levels& levels, int64_t rows) {
+  /// chained: the levels before the first long row are chains'.
+  static bool pay(const LongRows& found, const Levels& levels, int64_t rows, bool chained) {
     using namespace segment_tuning;
     const auto longest = static_cast<int64_t>(found.longest);
-    const bool lone = longest >= lone_row && longest * rows_an_entry >= rows && rows >= level_rows * levels.count;
-    return lone || (found.entries > 0 &&
-                    static_cast<double>(found.entries) >= share * levels.entries_a_row * static_cast<double>(rows));
+    const bool lone =
+        longest >= lone_row && longest * rows_an_entry >= rows && (chained || rows >= level_rows * levels.count);
+    return lone || static_cast<double>(found.entries) >= share * levels.entries_a_row * static_cast<double>(rows);
   }
 
-  int64_t count_ = 0;
+  int64_t count_ = 0, first_level_ = 0;
   Buffer records_;
 };
 

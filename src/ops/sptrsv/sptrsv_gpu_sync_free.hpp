@@ -9,6 +9,7 @@
 
 #include "device/gpu_scan.hpp"
 #include "sptrsv_gpu_blocks.hpp"
+#include "sptrsv_gpu_chains.hpp"
 #include "sptrsv_gpu_parts.hpp"
 #include "sptrsv_gpu_relabelled.hpp"
 #include "sptrsv_gpu_segments.hpp"
@@ -20,85 +21,13 @@ namespace kkc::sptrsv {
 namespace gpu_parts {
 
 namespace sync_free_tuning {
-inline constexpr int near_gate = 4;            // levels that a warp's gate lies before its rows
-inline constexpr int far_gate = 8;             // where levels are narrow
-inline constexpr double narrow_mean = 512;     // rows a level, at most
-inline constexpr unsigned chain_nap = 100;     // nanoseconds between looks at it in a chain
-inline constexpr double uneven = 8;            // of the width of a row's level, or of the longest row, by the mean
-inline constexpr double many_rows = 4096;      // of a level: more than wait at once
-inline constexpr int64_t narrow_rows = 64;     // of a level in a chain, at most
-inline constexpr double narrow_entries = 128;  // of a level in a chain, about, at most
-inline constexpr double chained_entries = 8;   // a row in the triangle's mean, to which chains pay
-inline constexpr int64_t chain_levels = 256;   // at least
-inline constexpr int64_t slim_rows = 16;       // of a level that a chain's block has under way with a warp a row
-inline constexpr int64_t slim_levels = 64;     // of at most so many rows are a chain of their own, at least
-inline constexpr double chain_entries = 16;    // a row of a chain, from which more than four lanes pay
-inline constexpr size_t most_launches = 64;    // else longer chains are asked for
+inline constexpr int near_gate = 4;         // levels that a warp's gate lies before its rows
+inline constexpr int far_gate = 8;          // where levels are narrow
+inline constexpr double narrow_mean = 512;  // rows a level, at most
+inline constexpr unsigned chain_nap = 100;  // nanoseconds between looks at it in a chain
+inline constexpr double uneven = 8;         // of the width of a row's level, or of the longest row, by the mean
+inline constexpr double many_rows = 4096;   // of a level: more than wait at once
 }  // namespace sync_free_tuning
-
-/// Positions in the order that one launch solves.
-struct SyncFreeRun {
-  bool chain;
-  int64_t first, end, levels;
-  int lanes_log2 = 0;  // of a row in a chain
-};
-
-/// Levels l..end - 1 from `l` on that are all of at most `rows` rows.
-inline int64_t end_of_narrow(const Levels& levels, int64_t l, int64_t end, int64_t rows) {
-  const auto width = [&](int64_t level) {
-    return levels.starts[static_cast<size_t>(level) + 1] - levels.starts[static_cast<size_t>(level)];
-  };
-  while (l < end && width(l) <= rows) ++l;
-  return l;
-}
-
-/// Chains are `times` as long as they have to be. A block of threads solves levels of few entries faster than all
-/// blocks, which wait for each other through memory, and levels of many entries more slowly.
-inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, int64_t times) {
-  using namespace sync_free_tuning;
-  const int64_t narrow =
-      std::min(narrow_rows, static_cast<int64_t>(narrow_entries / std::max(1.0, levels.entries_a_row)));
-  std::vector<SyncFreeRun> runs;
-  const auto add = [&](bool chain, int64_t from, int64_t to) {
-    if (from == to) return;
-    if (!chain && !runs.empty() && !runs.back().chain) {
-      runs.back().end = levels.starts[static_cast<size_t>(to)];
-      runs.back().levels += to - from;
-    } else {
-      runs.push_back(
-          {chain, levels.starts[static_cast<size_t>(from)], levels.starts[static_cast<size_t>(to)], to - from});
-    }
-  };
-  for (int64_t l = 0; l < levels.count;) {
-    const int64_t after = end_of_narrow(levels, l, levels.count, narrow);
-    const bool chain = after - l >= chain_levels * times;
-    // Those of the fewest rows apart from the others: more threads share a row there.
-    int64_t begun = l;
-    while (l < after) {
-      const int64_t slim = end_of_narrow(levels, l, after, std::min(narrow, slim_rows));
-      if (slim - l >= slim_levels * times) {
-        add(chain, begun, l);
-        add(true, l, slim);
-        begun = slim;
-      }
-      l = std::max(slim, l + 1);
-    }
-    add(chain, begun, after);
-    if (after < levels.count) add(false, after, after + 1);
-    l = after + 1;
-  }
-  return runs;
-}
-
-inline std::vector<SyncFreeRun> sync_free_runs(const Levels& levels, bool chains) {
-  if (levels.rows == 0) return {};
-  if (!chains || levels.entries_a_row > sync_free_tuning::chained_entries)
-    return {{false, 0, levels.rows, levels.count}};
-  for (int64_t times = 1;; times *= 4) {
-    std::vector<SyncFreeRun> runs = sync_free_runs(levels, times);
-    if (runs.size() <= sync_free_tuning::most_launches) return runs;
-  }
-}
 
 /// Of SolveRows: what was fastest on an H200 for grids and their ILU(1) factors (2 to 89 entries a row), random rows
 /// and skewed ones. gate_distance: 0 without gates.
@@ -168,9 +97,8 @@ class SyncFreeKernel final : public Kernel {
         by_records_(vectors_ == 1 && triangle_.levels().parted),
         segments_(desc, queue, triangle_.template with_values<T>(desc.A), triangle_.levels()),
         variant_(row_variant(desc, triangle_.levels(), segments_.count() > 0)),
-        runs_(sync_free_runs(triangle_.levels(), vectors_ == 1 && variant_.kind == RowKind::plain)),
+        runs_(runs()),
         zeros_(desc.memory, queue) {
-    if (variant_.kind == RowKind::segmented) runs_.back().end += segments_.count();
     share_chains(desc, queue);
     int64_t groups = 0;
     bool chains = false, others = false;
@@ -282,6 +210,20 @@ class SyncFreeKernel final : public Kernel {
   using Wide = SolveSyncFree<T, I, O>;
   using Chain = SolveChain<T, I, O>;
 
+  /// Chains among the levels before the first segment, or, without segments, of one vector's plain rows, among all.
+  std::vector<SyncFreeRun> runs() const {
+    const Levels& levels = triangle_.levels();
+    if (rows_ == 0) return {};
+    const bool chains = vectors_ == 1 && variant_.kind == RowKind::plain;
+    std::vector<SyncFreeRun> made = sync_free_runs(levels, chains ? levels.count : segments_.first_level());
+    if (chains) return made;
+    const int64_t first = made.empty() ? 0 : made.back().end;
+    if (made.empty() || made.back().chain) made.push_back({false, first, first, 0});
+    made.back().end = rows_ + segments_.count();
+    made.back().levels += levels.count - segments_.first_level();
+    return made;
+  }
+
   /// How many lanes share a row of each chain: as many as its rows' lengths give work to, while the block has a level's
   /// rows under way at once. Blocks.
   void share_chains(const Desc& desc, Queue& queue) {
@@ -303,7 +245,7 @@ class SyncFreeKernel final : public Kernel {
       if (!run.chain) continue;
       const auto rows = static_cast<double>(run.end - run.first), mean = static_cast<double>(entries[at++]) / rows;
       run.lanes_log2 = lanes_for(mean, 1).entries_log2;
-      if (mean < sync_free_tuning::chain_entries) run.lanes_log2 = std::min(run.lanes_log2, 2);
+      if (mean < chain_tuning::chain_entries) run.lanes_log2 = std::min(run.lanes_log2, 2);
       while (run.lanes_log2 > 2 && static_cast<double>((Chain::threads >> run.lanes_log2) * run.levels) < rows)
         --run.lanes_log2;
     }
