@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <string>
 
 #include "support/sptrsv_case.hpp"
@@ -161,4 +162,43 @@ TEST_CASE("sptrsv: threads that solve their own subtrees give the same bits for 
       REQUIRE(same);
     }
   }
+}
+
+TEMPLATE_TEST_CASE("sptrsv: op T and H by columns and by levels give the same bits", "[sptrsv]", double,
+                   std::complex<float>) {
+  using T = TestType;
+  if (!has_threads() || !has_kernels<T>(KKC_DEVICE_OPENMP, "sptrsv")) return;
+  Random random(seed());
+  for (const Depth depth : {Depth::few, Depth::stencil})
+    for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER})
+      for (const int64_t vectors : {1, 3, 8}) {
+        const kkc_diag_t diag = random() % 2 == 0 ? KKC_DIAG_STORED : KKC_DIAG_UNIT;
+        Held held;
+        held.full = random() % 2 == 0;
+        const auto host = random_triangle<T>(random, depth, 20'000, uplo, diag, held);
+        const kkc_op_t op = random() % 2 == 0 ? KKC_OP_TRANSPOSE : KKC_OP_HERMITIAN;
+        const std::vector<T> right = random_vector<T>(random, static_cast<size_t>(host.rows * vectors));
+        std::vector<T> first;
+        for (const int threads : {1, 2, 6}) {
+          const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
+          const DeviceCsr<T> A(ctx, host, KKC_INDEX_32_32, 0);
+          SpmvVectors<T> b(ctx, Lie::right, host.rows, vectors, T(77)), x(ctx, Lie::left, host.rows, vectors, T(77));
+          b.set(right);
+          Plan plan;
+          ok(kkc_sptrsv_plan(ctx, op, uplo, diag, A, b, x, Options(R"({"implementation": "host_levels"})"),
+                             plan.out()));
+          const T alpha(0.7f);
+          ok(kkc_sptrsv_execute(plan, &alpha, A, b, x));
+          const std::vector<T> solution = x.get();
+          if (first.empty()) first = solution;
+          const std::string info = info_of_plan(plan);
+          INFO("seed " << seed() << ", " << name(depth) << ", uplo " << uplo << ", " << vectors
+                       << " vectors: " << info);
+          const bool by_columns = info.find("\"by\":\"columns\"") != std::string::npos;
+          if (threads < 6 || depth == Depth::few) CHECK(by_columns == (threads < 6));
+          if (threads == 6 && depth == Depth::few) CHECK(number_in(info, "rows_in_turn") > 0);
+          const bool same = solution == first;
+          REQUIRE(same);
+        }
+      }
 }

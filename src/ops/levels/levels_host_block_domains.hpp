@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "device/host_parallel.hpp"
@@ -18,8 +19,8 @@ template <class I, class Rows>
 class BlockDomains {
  public:
   /// row_level: n zeros. block_level: all negative. Both as BlockLevels has them.
-  BlockDomains(const Rows& rows, int64_t n, bool ascending, const std::vector<Block>& blocks,
-               const std::vector<int64_t>& work, I* row_level, std::vector<I>& block_level)
+  BlockDomains(const Rows& rows, int64_t n, bool ascending, std::span<const Block> blocks,
+               std::span<const int64_t> work, I* row_level, std::vector<I>& block_level)
       : rows_(rows),
         n_(n),
         ascending_(ascending),
@@ -111,8 +112,8 @@ class BlockDomains {
   const Rows& rows_;
   int64_t n_;
   bool ascending_;
-  const std::vector<Block>& blocks_;
-  const std::vector<int64_t>& work_;
+  std::span<const Block> blocks_;
+  std::span<const int64_t> work_;
   I* row_level_;
   std::vector<I>& block_level_;
   std::vector<int64_t> begins_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ops/levels/levels_host_runner.hpp"
+#include "ops/sptrsv/sptrsv_host_columns.hpp"
 #include "ops/sptrsv/sptrsv_host_levels_rows.hpp"
 #include "ops/sptrsv/sptrsv_host_levels_runs.hpp"
 #include "ops/sptrsv/sptrsv_host_triangle.hpp"
@@ -32,30 +33,17 @@ class LevelKernel final : public Kernel {
   void execute(Queue& queue, const Args& args) override {
     const S alpha = factor<S>(args.alpha).get();
     const int64_t n = args.x.extents[0], vectors = args.x.rank == 2 ? args.x.extents[1] : 1;
-    Sides<S> sides{static_cast<const S*>(args.b.data),
-                   static_cast<S*>(args.x.data),
-                   args.b.strides[0],
-                   args.b.rank == 2 ? args.b.strides[1] : 0,
-                   args.x.strides[0],
-                   args.x.rank == 2 ? args.x.strides[1] : 0};
+    const Sides<S> sides = sides_of<S>(args);
     if (alpha == S{}) {
-      for (int64_t k = 0; k < vectors; ++k)
-        for (int64_t row = 0; row < n; ++row) sides.x[row * sides.x_row + k * sides.x_vector] = S{};
+      fill_with_zeros(sides, n, vectors);
       return;
     }
-    for (int64_t k = 0; k < vectors; k += most_vectors) {
-      const auto count = static_cast<int>(std::min<int64_t>(most_vectors, vectors - k));
-      Sides<S> some = sides;
-      some.b += k * sides.b_vector;
-      some.x += k * sides.x_vector;
-      if (count == 1)
-        solve<1>(queue, args.A, alpha, some, 1);
-      else if (count == most_vectors)
-        solve<most_vectors>(queue, args.A, alpha, some, count);
-      else
-        solve<0>(queue, args.A, alpha, some, count);
-    }
+    each_few_vectors(sides, vectors, [&]<int K>(std::integral_constant<int, K>, const Sides<S>& some, int count) {
+      solve<K>(queue, args.A, alpha, some, count);
+    });
   }
+
+  int threads() const { return schedule_.threads; }
 
   void describe(Info& info) const override {
     schedule_.describe(triangle_.rows(), info);
@@ -135,13 +123,36 @@ class LevelKernel final : public Kernel {
   std::vector<Zero> zeros_;
 };
 
+/// Threads that gather a transposed triangle's values from all over A before they take less time than one that reads
+/// them as they lie.
+inline constexpr int gathering_threads = 3;
+
+template <class Dev>
+std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
+  std::unique_ptr<Kernel> kernel;
+  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
+    using P = decltype(pair);
+    using S = Element<typename decltype(scalar)::type>;
+    using I = typename P::ordinal;
+    using O = typename P::offset;
+    const auto by_columns = [&] {
+      if (transposes(desc.op)) kernel = ColumnKernel<Dev, S, I, O>::make(desc, queue);
+      return kernel != nullptr;
+    };
+    if (threads_for(desc, queue) < gathering_threads && by_columns()) return;
+    auto by_levels = std::make_unique<LevelKernel<Dev, S, I, O>>(desc, queue);
+    if (by_levels->threads() > 1 || !by_columns()) kernel = std::move(by_levels);
+  });
+  return kernel;
+}
+
 inline std::string unsupported(const Desc&) { return {}; }
 
 }  // namespace host_levels_parts
 
 template <class Dev>
 constexpr Implementation host_levels() {
-  return {{"host_levels"}, true, host_levels_parts::unsupported, make_typed<Dev, host_levels_parts::LevelKernel>};
+  return {{"host_levels"}, true, host_levels_parts::unsupported, host_levels_parts::make<Dev>};
 }
 
 }  // namespace kkc::sptrsv

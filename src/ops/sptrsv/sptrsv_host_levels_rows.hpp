@@ -21,6 +21,39 @@ struct Sides {
   int64_t b_row, b_vector, x_row, x_vector;
 };
 
+template <class S>
+Sides<S> sides_of(const Args& args) {
+  return {static_cast<const S*>(args.b.data),
+          static_cast<S*>(args.x.data),
+          args.b.strides[0],
+          args.b.rank == 2 ? args.b.strides[1] : 0,
+          args.x.strides[0],
+          args.x.rank == 2 ? args.x.strides[1] : 0};
+}
+
+template <class S>
+void fill_with_zeros(const Sides<S>& sides, int64_t rows, int64_t vectors) {
+  for (int64_t k = 0; k < vectors; ++k)
+    for (int64_t row = 0; row < rows; ++row) sides.x[row * sides.x_row + k * sides.x_vector] = S{};
+}
+
+/// f(K, sides, count) for at most most_vectors of the vectors at once. K: their number where it is 1 or most_vectors,
+/// else 0.
+template <class S, class F>
+void each_few_vectors(Sides<S> sides, int64_t vectors, const F& f) {
+  for (int64_t k = 0; k < vectors; k += most_vectors) {
+    const auto count = static_cast<int>(std::min<int64_t>(most_vectors, vectors - k));
+    if (count == 1)
+      f(std::integral_constant<int, 1>(), sides, 1);
+    else if (count == most_vectors)
+      f(std::integral_constant<int, most_vectors>(), sides, count);
+    else
+      f(std::integral_constant<int, 0>(), sides, count);
+    sides.b += most_vectors * sides.b_vector;
+    sides.x += most_vectors * sides.x_vector;
+  }
+}
+
 /// Ascending: steps are rows; else row n - 1 - step. Own: rows are listed by the plan.
 template <class S, class T, bool Ascending, bool Own>
 struct TriangleRows {
@@ -89,7 +122,8 @@ struct OneVector {
   }
 
  private:
-  /// Four sums at once; the neighbour's unknown, the last to come, is used last.
+  /// Four sums at once, of listed rows one (sptrsv_host_columns.hpp); the neighbour's unknown, the last to come, is
+  /// used last.
   [[gnu::always_inline]] S sum_of_row(int64_t row, S sum) const {
     const int64_t begin = triangle.rows.begin(row), length = triangle.rows.end(row) - begin;
     const int64_t first = Ascending ? begin : begin + length - 1;
@@ -98,6 +132,10 @@ struct OneVector {
       return times(triangle.value(p), x[triangle.rows.column(p)]);
     };
     triangle.rows.prefetch_ahead(triangle.values, first + length * way, way);
+    if constexpr (Own) {
+      for (int64_t k = 0; k < length; ++k) sum = minus(sum, product(k));
+      return sum;
+    }
     S other{}, third{}, fourth{};
     const auto subtract_four = [&](int64_t k) __attribute__((always_inline)) {
       sum = minus(sum, product(k));

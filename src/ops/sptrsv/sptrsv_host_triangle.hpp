@@ -1,12 +1,14 @@
 // sptrsv, hosts: the rows that a solve goes through. A row's entries are a part of the caller's row where those left
 // and right of the diagonal lie apart; for op T and H, and for rows in any other order, the plan has lists of its own
 // with the places of their values (columns counted and dealt as in Gustavson, "Two fast algorithms for sparse
-// matrices", ACM TOMS 4(3), 1978, section 3), so that the values stay the caller's.
+// matrices", ACM TOMS 4(3), 1978, section 3, by parts of the rows as in Wang, Liu, Hou, Feng, "Parallel transposition
+// of sparse matrices", ICS'16, ScanTrans), so that the values stay the caller's.
 #pragma once
 
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -57,11 +59,14 @@ template <class T>
       reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(array) + static_cast<uintptr_t>(entry) * sizeof(T)));
 }
 
+/// For which triangles the plan lists rows: transposed ones and rows in any other order, or only the latter.
+enum class Listed { transposed, where_rows_need_it };
+
 template <class I, class O>
 class HostTriangle {
  public:
   template <class Dev>
-  static HostTriangle make(const Desc& desc, Queue& queue) {
+  static HostTriangle make(const Desc& desc, Queue& queue, Listed listed_rows = Listed::transposed) {
     HostTriangle made(desc);
     const levels::HostPattern<I, O> A = made.pattern(desc.A);
     const int64_t n = A.rows;
@@ -104,14 +109,15 @@ class HostTriangle {
     levels::Diagonals all;
     for (const auto& of_part : found) all.join(of_part);
     refuse_missing(desc, all.missing);
-    made.own_ = made.turned_ || !all.parted;
-    made.ascending_ = made.turned_ || all.ascending;
+    const bool turned = made.turned_ && listed_rows == Listed::transposed;
+    made.own_ = turned || !all.parted;
+    made.ascending_ = turned || all.ascending;
     if (made.own_) {
       if (diagonal == nullptr) {
         diagonal = with_room();
         find();
       }
-      made.list(desc, A, all.parted);
+      made.template list<Dev>(desc, queue, A, all.parted);
       const levels::HostPattern<I, O> listed{made.offsets_.template as<O>(), made.columns_.template as<I>(), n, 0};
       each_part([&](int64_t part, int64_t begin, int64_t end) {
         auto& runs = made.runs_[static_cast<size_t>(part)];
@@ -250,48 +256,89 @@ class HostTriangle {
     return all_at_end;
   }
 
-  void list(const Desc& desc, const levels::HostPattern<I, O>& A, bool parted) {
+  /// Parts of neighbouring rows count the entries of each row of op(T) apart, with counters for all rows in every part:
+  /// no more parts than twice the entries in a row.
+  template <class Dev>
+  void list(const Desc& desc, Queue& queue, const levels::HostPattern<I, O>& A, bool parted) {
     const O* diagonal = diagonal_.template as<O>();
-    const auto each = [&](const auto& f) {
-      for (int64_t row = 0; row < rows_; ++row) {
+    const int64_t n = rows_,
+                  parts = std::clamp<int64_t>(2 * desc.A.nnz / std::max<int64_t>(1, n), 1, queue.concurrency());
+    const auto first_row = [&](int64_t part) {
+      const auto entry = static_cast<O>(A.base + static_cast<O>(part_begin(desc.A.nnz, parts, part)));
+      return part == parts ? n : std::lower_bound(A.offsets, A.offsets + n, entry) - A.offsets;
+    };
+    struct Part {
+      std::vector<O> next;  // of each row: entries, then where the next one goes
+      std::vector<std::pair<int64_t, int64_t>> doubles;
+    };
+    std::vector<Part> all(static_cast<size_t>(parts));
+    // f(row of op(T), the other index, place), twice(row, place) for a diagonal entry beside the first.
+    const auto each = [&](int64_t part, const auto& f, const auto& twice) {
+      for (int64_t row = first_row(part), end = first_row(part + 1); row < end; ++row) {
+        const auto entry = [&](int64_t column, int64_t p) { turned_ ? f(column, row, p) : f(row, column, p); };
         if (parted) {
           const auto d = static_cast<int64_t>(diagonal[row]);
-          const int64_t end = lower_ ? diagonal_place(d) : A.begin(row + 1);
-          for (int64_t p = lower_ ? A.begin(row) : behind_diagonal(d); p < end; ++p) f(row, A.column(p), p);
+          const int64_t last = lower_ ? diagonal_place(d) : A.begin(row + 1);
+          for (int64_t p = lower_ ? A.begin(row) : behind_diagonal(d); p < last; ++p) entry(A.column(p), p);
           continue;
         }
         for (int64_t p = A.begin(row); p < A.begin(row + 1); ++p) {
           const int64_t column = A.column(p);
-          if (lower_ ? column < row : column > row) f(row, column, p);
-          if (column == row && p != diagonal[row] && doubles_wanted_) doubles_.emplace_back(row, p);
+          if (lower_ ? column < row : column > row) entry(column, p);
+          if (column == row && p != diagonal[row]) twice(row, p);
         }
       }
-      doubles_wanted_ = false;
     };
+    host_parts_checked<Dev>(queue, parts, [&](int64_t part) {
+      Part& mine = all[static_cast<size_t>(part)];
+      mine.next.assign(static_cast<size_t>(n), O{0});
+      each(
+          part, [next = mine.next.data()](int64_t row, int64_t, int64_t) { ++next[row]; },
+          [&](int64_t row, int64_t p) { mine.doubles.emplace_back(row, p); });
+    });
+    for (const Part& part : all) doubles_.insert(doubles_.end(), part.doubles.begin(), part.doubles.end());
     const auto buffer = [&](int64_t count, size_t bytes_each) {
       return Buffer(desc.memory, Space::host, static_cast<size_t>(count) * bytes_each);
     };
-    offsets_ = buffer(rows_ + 1, sizeof(O));
-    O* offsets = offsets_.template as<O>();
-    std::fill(offsets, offsets + rows_ + 1, O{0});
-    // Counts two places ahead become places where the next entry goes, and in the end offsets.
-    each([&](int64_t row, int64_t column, int64_t) { ++offsets[(turned_ ? column : row) + 1]; });
-    for (int64_t i = 0; i < rows_; ++i) offsets[i + 1] = static_cast<O>(offsets[i + 1] + offsets[i]);
-    const auto count = static_cast<int64_t>(offsets[rows_]);
-    columns_ = buffer(count, sizeof(I));
-    positions_ = buffer(count, sizeof(O));
-    I* columns = columns_.template as<I>();
-    O* positions = positions_.template as<O>();
-    std::vector<O> next(offsets, offsets + rows_);
-    each([&](int64_t row, int64_t column, int64_t p) {
-      const O to = next[static_cast<size_t>(turned_ ? column : row)]++;
-      columns[to] = static_cast<I>(turned_ ? row : column);
-      positions[to] = static_cast<O>(p);
+    offsets_ = buffer(n + 1, sizeof(O));
+    O* const offsets = offsets_.template as<O>();
+    std::vector<O> before(static_cast<size_t>(parts) + 1, O{0});  // entries of rows of earlier ranges
+    const auto each_range = [&](const auto& f) {
+      host_parts<Dev>(queue, parts,
+                      [&](int64_t range) { f(range, part_begin(n, parts, range), part_begin(n, parts, range + 1)); });
+    };
+    each_range([&](int64_t range, int64_t begin, int64_t end) {
+      O sum{0};
+      for (const Part& part : all) sum = std::accumulate(part.next.begin() + begin, part.next.begin() + end, sum);
+      before[static_cast<size_t>(range) + 1] = sum;
+    });
+    std::partial_sum(before.begin(), before.end(), before.begin());
+    each_range([&](int64_t range, int64_t begin, int64_t end) {
+      O at = before[static_cast<size_t>(range)];
+      for (int64_t row = begin; row < end; ++row) {
+        offsets[row] = at;
+        for (Part& part : all) at = static_cast<O>(at + std::exchange(part.next[static_cast<size_t>(row)], at));
+      }
+    });
+    const O count = offsets[n] = before.back();
+    columns_ = buffer(static_cast<int64_t>(count), sizeof(I));
+    positions_ = buffer(static_cast<int64_t>(count), sizeof(O));
+    I* const columns = columns_.template as<I>();
+    O* const positions = positions_.template as<O>();
+    host_parts<Dev>(queue, parts, [&](int64_t part) {
+      each(
+          part,
+          [&, next = all[static_cast<size_t>(part)].next.data()](int64_t row, int64_t other, int64_t p) {
+            const O to = next[row]++;
+            columns[to] = static_cast<I>(other);
+            positions[to] = static_cast<O>(p);
+          },
+          [](int64_t, int64_t) {});
     });
   }
 
   int64_t rows_;
-  bool lower_, turned_, own_ = false, ascending_ = false, doubles_wanted_ = true;
+  bool lower_, turned_, own_ = false, ascending_ = false;
   /// diagonal_: of each row the place of its diagonal entry, or where it would be behind (lower) or before T's others.
   /// None where the caller's rows end (lower) or begin with it.
   Buffer diagonal_, offsets_, columns_, positions_;
