@@ -24,11 +24,11 @@ struct PushedColumns {
   [[gnu::noinline]] void solve(int64_t& first_zero) const {
     const PushedColumns mine = *this;
     const int64_t n = mine.triangle.triangle.rows();
+    const Factor<S> alpha{mine.alpha};
     int64_t zero = first_zero;
     for (int64_t row = 0; row < n; ++row)
       for (int k = 0; k < mine.count(); ++k)
-        mine.x(row)[k * mine.step()] =
-            times(mine.alpha, mine.sides.b[row * mine.sides.b_row + k * mine.sides.b_vector]);
+        mine.x(row)[k * mine.step()] = alpha.times(mine.sides.b[row * mine.sides.b_row + k * mine.sides.b_vector]);
     mine.triangle.each_row(
         0, n, levels::NoTurn(), [&](int64_t row) __attribute__((always_inline)) {
           mine.push(row, mine.triangle.inverse(row, zero));
@@ -43,19 +43,20 @@ struct PushedColumns {
 
   [[gnu::always_inline]] void push(int64_t row, const S& inverse) const {
     S solved[K == 0 ? most_vectors : K];
+    const Factor<S> scale{inverse};
     for (int k = 0; k < count(); ++k) {
       S& mine = x(row)[k * step()];
-      if (!triangle.unit) mine = times(mine, inverse);
+      if (!triangle.unit) mine = scale.times(mine);
       solved[k] = mine;
     }
     const auto& rows = triangle.rows;
     for (int64_t p = rows.begin(row), end = rows.end(row); p < end; ++p) {
-      const S value = triangle.value(p);
+      const Factor<S> value{triangle.value(p)};
       S* const other = x(rows.column(p));
       if (K > 1 && step() == 1)
-        for (int k = 0; k < K; ++k) other[k] = minus(other[k], times(value, solved[k]));
+        for (int k = 0; k < K; ++k) other[k] = minus(other[k], value.times(solved[k]));
       else
-        for (int k = 0; k < count(); ++k) other[k * step()] = minus(other[k * step()], times(value, solved[k]));
+        for (int k = 0; k < count(); ++k) other[k * step()] = minus(other[k * step()], value.times(solved[k]));
     }
   }
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -13,6 +14,25 @@
 namespace kkc::sptrsv::host_levels_parts {
 
 inline constexpr int most_vectors = 8;
+
+/// A factor of several products, which are rounded before anything is added to them: g++ 12 makes vfmaddsub of a
+/// complex product's differences even under -ffp-contract=off, but has no such operation for sums.
+template <class S>
+struct Factor {
+  S value;
+  S times(const S& other) const { return kkc::times(value, other); }
+};
+template <class R>
+struct Factor<Parts<R>> {
+  explicit Factor(const Parts<R>& factor)
+      : value(factor), minus_im(std::bit_cast<R>(std::bit_cast<Bits>(factor.im) ^ std::bit_cast<Bits>(R{-0.0}))) {}
+  Parts<R> times(const Parts<R>& other) const {
+    return {value.re * other.re + minus_im * other.im, value.re * other.im + value.im * other.re};
+  }
+  using Bits = std::conditional_t<sizeof(R) == 4, uint32_t, uint64_t>;
+  Parts<R> value;
+  R minus_im;
+};
 
 template <class S>
 struct Sides {
@@ -111,12 +131,13 @@ struct OneVector {
   template <class Turn>
   [[gnu::noinline]] void solve(int64_t first, int64_t end, Turn&& turn, int64_t& first_zero) const {
     const OneVector mine = *this;
+    const Factor<S> alpha{mine.alpha};
     int64_t zero = first_zero;
     mine.triangle.each_row(
         first, end, turn, [&](int64_t row) __attribute__((always_inline)) {
           const S inverse = mine.triangle.inverse(row, zero);
-          const S sum = mine.sum_of_row(row, times(mine.alpha, mine.b[row * mine.b_row]));
-          mine.x[row] = mine.triangle.unit ? sum : times(sum, inverse);
+          const S sum = mine.sum_of_row(row, alpha.times(mine.b[row * mine.b_row]));
+          mine.x[row] = mine.triangle.unit ? sum : Factor<S>{inverse}.times(sum);
         });
     first_zero = zero;
   }
@@ -129,7 +150,7 @@ struct OneVector {
     const int64_t first = Ascending ? begin : begin + length - 1;
     const auto product = [&](int64_t k) __attribute__((always_inline)) {
       const int64_t p = first + k * way;
-      return times(triangle.value(p), x[triangle.rows.column(p)]);
+      return Factor<S>{triangle.value(p)}.times(x[triangle.rows.column(p)]);
     };
     triangle.rows.prefetch_ahead(triangle.values, first + length * way, way);
     if constexpr (Own) {
@@ -185,15 +206,16 @@ struct SeveralVectors {
     const int count = K == 0 ? vectors : K;
     S sum[K == 0 ? most_vectors : K];
     const S* b = sides.b + row * sides.b_row;
-    for (int k = 0; k < count; ++k) sum[k] = times(alpha, b[k * sides.b_vector]);
+    const Factor<S> factor{alpha};
+    for (int k = 0; k < count; ++k) sum[k] = factor.times(b[k * sides.b_vector]);
     const int64_t begin = triangle.rows.begin(row), end = triangle.rows.end(row);
     const auto subtract = [&](int64_t p) {
-      const S a = triangle.value(p);
+      const Factor<S> a{triangle.value(p)};
       const S* x = sides.x + triangle.rows.column(p) * sides.x_row;
       if (sides.x_vector == 1)
-        for (int k = 0; k < count; ++k) sum[k] = minus(sum[k], times(a, x[k]));
+        for (int k = 0; k < count; ++k) sum[k] = minus(sum[k], a.times(x[k]));
       else
-        for (int k = 0; k < count; ++k) sum[k] = minus(sum[k], times(a, x[k * sides.x_vector]));
+        for (int k = 0; k < count; ++k) sum[k] = minus(sum[k], a.times(x[k * sides.x_vector]));
     };
     // The neighbour's unknown, the last to come, is used last.
     if constexpr (Ascending)
@@ -201,7 +223,8 @@ struct SeveralVectors {
     else
       for (int64_t p = end - 1; p >= begin; --p) subtract(p);
     S* x = sides.x + row * sides.x_row;
-    for (int k = 0; k < count; ++k) x[k * sides.x_vector] = triangle.unit ? sum[k] : times(sum[k], inverse);
+    const Factor<S> scale{inverse};
+    for (int k = 0; k < count; ++k) x[k * sides.x_vector] = triangle.unit ? sum[k] : scale.times(sum[k]);
   }
 };
 
