@@ -50,7 +50,7 @@ class BlockLevels {
   template <class Dev>
   void find(Queue& queue, int threads) {
     const int64_t count = std::ssize(blocks_);
-    chunk_blocks_ = std::clamp<int64_t>(count / (16 * int64_t{threads}), 32, most_blocks);
+    chunk_blocks_ = std::clamp<int64_t>(count / (16 * int64_t{threads}), 64, most_blocks);
     chunks_ = (count + chunk_blocks_ - 1) / chunk_blocks_;
     ahead_ = std::min<int64_t>(chunks_, threads + 2);
     looks_ = std::make_unique_for_overwrite<Look[]>(static_cast<size_t>(ahead_));
