@@ -19,6 +19,7 @@
 
 #include "core/info.hpp"
 #include "core/memory.hpp"
+#include "device/host_bucket.hpp"
 #include "device/host_parallel.hpp"
 #include "ops/levels/levels_host_block_domains.hpp"
 #include "ops/levels/levels_host_block_levels.hpp"
@@ -111,31 +112,6 @@ bool parts_reach_out(const Rows& rows, int64_t n, bool ascending, int threads) {
     }
   }
   return 2 * reaching > looked;
-}
-
-/// Blocks by level, ascending in each; returns where levels begin, and the last one's end.
-template <class Dev, class I>
-std::vector<int64_t> sort_by_levels(Queue& queue, std::span<const I> level, int64_t levels, int64_t* order) {
-  const int64_t blocks = std::ssize(level);
-  // As many counts for each part as there are levels.
-  const int64_t parts = std::clamp<int64_t>(blocks / (4 * std::max<int64_t>(levels, 1024)), 1, queue.concurrency());
-  std::vector<int64_t> next(static_cast<size_t>(parts * levels)), starts(static_cast<size_t>(levels) + 1, 0);
-  const auto each_block = [&](int64_t part, const auto& f) {
-    int64_t* const of_part = next.data() + part * levels;
-    for (int64_t i = part_begin(blocks, parts, part), end = part_begin(blocks, parts, part + 1); i < end; ++i)
-      f(of_part[level[static_cast<size_t>(i)]], i);
-  };
-  host_parts<Dev>(queue, parts, [&](int64_t part) { each_block(part, [](int64_t& count, int64_t) { ++count; }); });
-  int64_t before = 0;
-  for (int64_t l = 0; l < levels; ++l) {
-    starts[static_cast<size_t>(l)] = before;
-    for (int64_t part = 0; part < parts; ++part)
-      before += std::exchange(next[static_cast<size_t>(part * levels + l)], before);
-  }
-  starts[static_cast<size_t>(levels)] = before;
-  host_parts<Dev>(queue, parts,
-                  [&](int64_t part) { each_block(part, [&](int64_t& at, int64_t i) { order[at++] = i; }); });
-  return starts;
 }
 
 /// Where a block is solved.
@@ -282,7 +258,14 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   made.shares.resize(static_cast<size_t>(threads));
 
   const auto order = std::make_unique_for_overwrite<int64_t[]>(blocks.size());
-  const std::vector<int64_t> starts = sort_by_levels<Dev>(queue, std::span<const I>(block_level), count, order.get());
+  std::vector<int64_t> starts(static_cast<size_t>(count) + 1);
+  const int64_t sorts = std::clamp<int64_t>(made.blocks / 4096, 1, threads);
+  const auto first_sorted = [&](int64_t part) { return part_begin(made.blocks, sorts, part); };
+  host_bucket<Dev>(queue, block_level.data(), 0, count, sorts, starts.data(), first_sorted,
+                   [&](int64_t part, const auto& next) {
+                     for (int64_t i = first_sorted(part); i < first_sorted(part + 1); ++i)
+                       order[static_cast<size_t>(next(i))] = i;
+                   });
   const auto work_before = std::make_unique_for_overwrite<int64_t[]>(blocks.size() + 1);  // in this order
   work_before[0] = 0;
   host_parts<Dev>(queue, threads, [&](int64_t part) {

@@ -68,7 +68,7 @@ class ColumnKernel final : public Kernel {
  public:
   /// Null where a row's entries of the triangle do not lie side by side.
   static std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
-    Triangle triangle = Triangle::template make<Dev>(desc, queue, Listed::where_rows_need_it);
+    Triangle triangle = Triangle::template make<Dev>(desc, queue, Listed::never);
     if (triangle.own()) return nullptr;
     return std::unique_ptr<Kernel>(new ColumnKernel(desc, std::move(triangle)));
   }

@@ -75,30 +75,20 @@ class RelaidKernel final : public Kernel {
   void execute(Queue& queue, const Args& args) override {
     const S alpha = factor<S>(args.alpha).get();
     const int64_t vectors = args.x.rank == 2 ? args.x.extents[1] : 1;
-    const Sides<S> sides{static_cast<const S*>(args.b.data),
-                         static_cast<S*>(args.x.data),
-                         args.b.strides[0],
-                         args.b.rank == 2 ? args.b.strides[1] : 0,
-                         args.x.strides[0],
-                         args.x.rank == 2 ? args.x.strides[1] : 0};
+    const Sides<S> sides = sides_of<S>(args);
     if (alpha == S{}) {
-      for (int64_t k = 0; k < vectors; ++k)
-        for (int64_t row = 0; row < n_; ++row) sides.x[row * sides.x_row + k * sides.x_vector] = S{};
+      fill_with_zeros(sides, n_, vectors);
       return;
     }
     int64_t zero = INT64_MAX;
     for (const Stream& stream : streams_) zero = std::min(zero, stream.zero);
     refuse_zero(zero, n_);
-    for (int64_t k = 0; k < vectors; k += most_vectors) {
-      const auto some = static_cast<int>(std::min<int64_t>(most_vectors, vectors - k));
-      Sides<S> from = sides;
-      from.b += k * sides.b_vector;
-      from.x += k * sides.x_vector;
+    each_few_vectors(sides, vectors, [&](auto, const Sides<S>& some, int count) {
       if (in_place_)
-        solve(queue, PlaceColumns<I, Rows>(Rows(triangle_, args.A)), alpha, from, some);
+        solve(queue, PlaceColumns<I, Rows>(Rows(triangle_, args.A)), alpha, some, count);
       else
-        solve(queue, StreamColumns<I>{shared_}, alpha, from, some);
-    }
+        solve(queue, StreamColumns<I>{shared_}, alpha, some, count);
+    });
   }
 
   void describe(Info& info) const override {

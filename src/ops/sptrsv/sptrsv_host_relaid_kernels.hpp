@@ -8,10 +8,11 @@
 
 #include "core/parts.hpp"
 #include "ops/levels/levels_host_runner.hpp"
+#include "ops/sptrsv/sptrsv_host_sides.hpp"
 
 namespace kkc::sptrsv::host_relaid_parts {
 
-inline constexpr int lanes = 8, most_vectors = 8;
+inline constexpr int lanes = 8;
 /// Unknowns that are asked for this many entries ahead, where they lie far apart.
 inline constexpr int64_t entries_ahead = 96;
 
@@ -22,13 +23,6 @@ struct Piece {
   int32_t rows;
   int32_t length;  // entries of each row of a run; -1: no run
   int32_t far;     // of a run's entries, those before this one reach outside the row's group
-};
-
-template <class S>
-struct Sides {
-  const S* b;
-  S* x;
-  int64_t b_row, b_vector, x_row, x_vector;
 };
 
 /// Where a thread is in its stream.

@@ -59,14 +59,15 @@ template <class T>
       reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(array) + static_cast<uintptr_t>(entry) * sizeof(T)));
 }
 
-/// For which triangles the plan lists rows: transposed ones and rows in any other order, or only the latter.
-enum class Listed { transposed, where_rows_need_it };
+/// Whether rows are listed where they do not lie in the caller's matrix: those of transposed triangles, and rows in
+/// any other order. never: transposed triangles stay as A's lie; own() then says that they cannot.
+enum class Listed { as_needed, never };
 
 template <class I, class O>
 class HostTriangle {
  public:
   template <class Dev>
-  static HostTriangle make(const Desc& desc, Queue& queue, Listed listed_rows = Listed::transposed) {
+  static HostTriangle make(const Desc& desc, Queue& queue, Listed lists = Listed::as_needed) {
     HostTriangle made(desc);
     const levels::HostPattern<I, O> A = made.pattern(desc.A);
     const int64_t n = A.rows;
@@ -109,9 +110,10 @@ class HostTriangle {
     levels::Diagonals all;
     for (const auto& of_part : found) all.join(of_part);
     refuse_missing(desc, all.missing);
-    const bool turned = made.turned_ && listed_rows == Listed::transposed;
+    const bool turned = made.turned_ && lists == Listed::as_needed;
     made.own_ = turned || !all.parted;
     made.ascending_ = turned || all.ascending;
+    if (made.own_ && lists == Listed::never) return made;
     if (made.own_) {
       if (diagonal == nullptr) {
         diagonal = with_room();
