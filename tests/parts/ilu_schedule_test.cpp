@@ -127,14 +127,20 @@ TEST_CASE("schedules take each row after those that it needs") {
         CHECK(list.efficiency() <= 1.0001);
         std::vector<HostSchedule> schedules;
         schedules.push_back(std::move(list).schedule());
-        for (const int64_t distance : {int64_t{1}, int64_t{30}, int64_t{100000}})
-          schedules.push_back(HostBlocks(queue, rows, threads, cost, distance).schedule());
+        const HostLevels levels(queue, rows, threads, cost);
+        CHECK(levels.efficiency() > 0);
+        CHECK(levels.efficiency() <= 1.0001);
+        schedules.push_back(levels.schedule(queue));
+        const NearestNeeded nearest(queue, rows);
+        for (const int cut : {0, 5, 17})
+          schedules.push_back(HostBlocks(queue, rows, threads, cost, nearest, cut).schedule());
         for (const HostSchedule& schedule : schedules) {
           CHECK(schedule.threads() == threads);
           check_on_paper(schedule, rows);
           check_run(schedule, queue, rows);
         }
-        check_run(host_schedule(queue, rows, threads, cost), queue, rows);
+        check_run(host_schedule(queue, rows, threads, cost, true), queue, rows);
+        check_run(host_schedule(queue, rows, threads, cost, false), queue, rows);
       }
   }
 }
@@ -142,6 +148,23 @@ TEST_CASE("schedules take each row after those that it needs") {
 TEST_CASE("rows that all need the one before are left to one thread") {
   PartsQueue queue(4);
   const std::vector<Pattern> all = patterns();
-  CHECK(host_schedule(queue, all[0].rows(), 4, {25, 12}).threads() == 4);
-  CHECK(host_schedule(queue, all[1].rows(), 4, {25, 12}).threads() == 1);
+  for (const bool alike : {false, true}) {
+    CHECK(host_schedule(queue, all[0].rows(), 4, {25, 12}, alike).threads() == 4);
+    CHECK(host_schedule(queue, all[1].rows(), 4, {25, 12}, alike).threads() == 1);
+  }
+}
+
+TEST_CASE("many threads share rows that are not alike by levels") {
+  constexpr int32_t threads = 12, each = 100;
+  PartsQueue queue(threads);
+  const Pattern wide = pattern(40 * each * threads, [](int32_t i) {
+    return i < each * threads ? std::vector<int32_t>() : std::vector<int32_t>{i - each * threads};
+  });
+  const HostSchedule schedule = host_schedule(queue, wide.rows(), threads, {200, 100}, false);
+  CHECK(schedule.why() == "levels shared by work");
+  CHECK(schedule.threads() == threads);
+  check_on_paper(schedule, wide.rows());
+  check_run(schedule, queue, wide.rows());
+  const std::vector<Pattern> all = patterns();
+  CHECK(host_schedule(queue, all[1].rows(), threads, {25, 12}, false).threads() == 1);
 }

@@ -225,7 +225,8 @@ HostCsr<T> download(const Context& ctx, const kkc_matrix_t* matrix) {
   const void *offsets = nullptr, *indices = nullptr;
   void* values = nullptr;
   ok(kkc_csr_get(matrix, &A.rows, &A.cols, &nnz, &pair, nullptr, &base, &offsets, &indices, &values));
-  const auto direction = native_space(ctx) == KKC_SPACE_DEVICE ? KKC_COPY_DEVICE_TO_HOST : KKC_COPY_HOST_TO_HOST;
+  const kkc_direction_t direction =
+      native_space(ctx) == KKC_SPACE_DEVICE ? KKC_COPY_DEVICE_TO_HOST : KKC_COPY_HOST_TO_HOST;
   const auto widened = [&](const void* from, size_t n, bool wide) {
     std::vector<int64_t> to(n);
     std::vector<int32_t> small(wide ? 0 : n);

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <vector>
 
 #include "device/host_parallel.hpp"
@@ -12,13 +15,72 @@
 
 namespace kkc::ilu {
 
+/// How far the nearest row is that each row needs: its binary logarithm, and that of INT64_MAX where it needs none.
+class NearestNeeded {
+ public:
+  template <class I, class O>
+  NearestNeeded(Queue& queue, const LowerRows<I, O>& lower)
+      : rows_(lower.rows),
+        parts_(std::clamp<int64_t>(lower.rows / 4096, 1, queue.concurrency())),
+        logarithm_(std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(lower.rows))),
+        counts_(static_cast<size_t>(parts_ * logarithms)) {
+    host_parts<Host>(queue, parts_, [&](int64_t part) {
+      std::array<int64_t, logarithms> mine{};
+      for (int64_t i = begin(part); i < begin(part + 1); ++i) {
+        const bool needs = lower.diagonal[i] > lower.offsets[i];
+        const uint64_t distance = needs ? static_cast<uint64_t>(i - int64_t{lower.indices[lower.diagonal[i] - 1]})
+                                        : std::numeric_limits<int64_t>::max();
+        const auto logarithm = static_cast<uint8_t>(std::bit_width(distance) - 1);
+        logarithm_[static_cast<size_t>(i)] = logarithm;
+        ++mine[logarithm];
+      }
+      std::copy(mine.begin(), mine.end(), counts_.begin() + part * logarithms);
+    });
+  }
+
+  /// Logarithms that cut the rows into different numbers of blocks, each of them enough for the threads.
+  std::vector<int> cuts(int64_t threads) const {
+    std::vector<int> found;
+    int64_t blocks = 0, last = 0;
+    for (int l = logarithms - 1; l >= 1; --l) {
+      for (int64_t part = 0; part < parts_; ++part) blocks += counts_[static_cast<size_t>(part * logarithms + l)];
+      if (blocks < 2 * threads || blocks < last + last / 4) continue;
+      if (blocks > rows_ / 8) break;
+      found.push_back(l);
+      last = blocks;
+    }
+    return found;
+  }
+
+  /// Where blocks begin: rows of that logarithm or a higher one, and the first.
+  std::vector<int64_t> begins(Queue& queue, int cut) const {
+    std::vector<std::vector<int64_t>> found(static_cast<size_t>(parts_));
+    host_parts_checked<Host>(queue, parts_, [&](int64_t part) {
+      for (int64_t i = begin(part); i < begin(part + 1); ++i)
+        if (logarithm_[static_cast<size_t>(i)] >= cut || i == 0) found[static_cast<size_t>(part)].push_back(i);
+    });
+    std::vector<int64_t> all;
+    for (const auto& of_part : found) all.insert(all.end(), of_part.begin(), of_part.end());
+    return all;
+  }
+
+ private:
+  static constexpr int logarithms = 64;
+  int64_t begin(int64_t part) const { return part_begin(rows_, parts_, part); }
+
+  int64_t rows_, parts_;
+  std::unique_ptr<uint8_t[]> logarithm_;  // of each row
+  std::vector<int64_t> counts_;           // of each part's rows, by logarithm
+};
+
 template <class I, class O>
 class HostBlocks {
  public:
-  /// Blocks begin at rows of which the nearest needed one is at least `distance` away.
-  HostBlocks(Queue& queue, const LowerRows<I, O>& lower, int64_t threads, RowCost cost, int64_t distance)
+  /// Blocks begin where NearestNeeded::begins says.
+  HostBlocks(Queue& queue, const LowerRows<I, O>& lower, int64_t threads, RowCost cost, const NearestNeeded& nearest,
+             int cut)
       : lower_(lower), cost_(cost), threads_(threads) {
-    deal(distance);
+    deal(nearest.begins(queue, cut));
     find_waits(queue);
     simulate();
   }
@@ -43,37 +105,10 @@ class HostBlocks {
     return HostSchedule(lower_.rows, std::move(lanes), efficiency_, cat("blocks of neighbouring rows, ", blocks_));
   }
 
-  /// Distances that cut the rows into different numbers of blocks, each of them enough for the threads.
-  static std::vector<int64_t> distances(Queue& queue, const LowerRows<I, O>& lower, int64_t threads) {
-    constexpr int classes = 64;
-    const int64_t parts = std::clamp<int64_t>(lower.rows / 4096, 1, queue.concurrency());
-    std::vector<int64_t> counts(at(parts) * classes);
-    host_parts<Host>(queue, parts, [&](int64_t part) {
-      int64_t* const mine = counts.data() + part * classes;
-      for (int64_t i = part_begin(lower.rows, parts, part); i < part_begin(lower.rows, parts, part + 1); ++i)
-        ++mine[std::bit_width(static_cast<uint64_t>(nearest(lower, i))) - 1];
-    });
-    std::vector<int64_t> found;
-    int64_t blocks = 0, last = 0;
-    for (int c = classes - 1; c >= 1; --c) {
-      for (int64_t part = 0; part < parts; ++part) blocks += counts[at(part * classes + c)];
-      if (blocks < 2 * threads || blocks < last + last / 4) continue;
-      if (blocks > lower.rows / 8) break;
-      found.push_back(int64_t{1} << c);
-      last = blocks;
-    }
-    return found;
-  }
-
  private:
   static constexpr double granule_cost = 20, hop_cost = 120;  // nanoseconds, about
 
   static size_t at(int64_t i) { return static_cast<size_t>(i); }
-
-  /// How far the nearest row is that row i needs.
-  static int64_t nearest(const LowerRows<I, O>& lower, int64_t i) {
-    return lower.diagonal[i] == lower.offsets[i] ? INT64_MAX : i - int64_t{lower.indices[lower.diagonal[i] - 1]};
-  }
 
   /// Of rows begin to end - 1; half of the entries are taken to lie left of the diagonal.
   double cost_of(int64_t begin, int64_t end) const {
@@ -81,27 +116,30 @@ class HostBlocks {
            cost_.needed * static_cast<double>(lower_.offsets[end] - lower_.offsets[begin]) / 2;
   }
 
-  void deal(int64_t distance) {
+  /// Whole blocks in turn, a granule at a time.
+  void deal(std::vector<int64_t> blocks) {
     const int64_t n = lower_.rows;
     const double row = cost_of(0, n) / static_cast<double>(n);
     const int64_t granule_rows =
         std::clamp<int64_t>(static_cast<int64_t>(2048 / std::max(row, 1.0)), row > 1000 ? 1 : 4, 64);
-    int64_t begun = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      const bool starts = i == 0 || nearest(lower_, i) >= distance;
-      blocks_ += starts;
-      if (!starts && i - begun < granule_rows) continue;
-      begins_.push_back(i);
-      owner_.push_back(static_cast<int32_t>((blocks_ - 1) % threads_));
-      begun = i;
-    }
+    blocks_ = std::ssize(blocks);
+    blocks.push_back(n);
+    for (int64_t b = 0; b < blocks_; ++b)
+      for (int64_t i = blocks[at(b)]; i < blocks[at(b) + 1]; i += granule_rows) {
+        begins_.push_back(i);
+        owner_.push_back(static_cast<int32_t>(b % threads_));
+      }
     begins_.push_back(n);
   }
 
   int64_t granules() const { return static_cast<int64_t>(owner_.size()); }
 
   void find_waits(Queue& queue) {
-    std::vector<int32_t> granule_of(at(lower_.rows)), place(at(granules()));
+    struct Place {
+      int32_t owner, number;  // of the owner's granules
+    };
+    const auto place_of = std::make_unique_for_overwrite<Place[]>(at(lower_.rows));  // of each row
+    std::vector<int32_t> place(at(granules()));
     lane_.assign(at(threads_) + 1, 0);
     for (const int32_t owner : owner_) ++lane_[static_cast<size_t>(owner) + 1];
     for (int64_t t = 0; t < threads_; ++t) lane_[at(t) + 1] += lane_[at(t)];
@@ -119,7 +157,8 @@ class HostBlocks {
       });
     };
     each_granule([&](int64_t g) {
-      std::fill(granule_of.begin() + begins_[at(g)], granule_of.begin() + begins_[at(g) + 1], static_cast<int32_t>(g));
+      std::fill(place_of.get() + begins_[at(g)], place_of.get() + begins_[at(g) + 1],
+                Place{owner_[at(g)], place[at(g)]});
     });
     std::vector<int32_t> needs(at(granules() * threads_), 0);
     each_granule([&](int64_t g) {
@@ -127,10 +166,10 @@ class HostBlocks {
       const int32_t own = owner_[at(g)];
       for (int64_t i = begins_[at(g)]; i < begins_[at(g) + 1]; ++i)
         for (O p = lower_.offsets[i]; p < lower_.diagonal[i]; ++p) {
-          const auto other = static_cast<size_t>(granule_of[static_cast<size_t>(lower_.indices[p])]);
-          const int32_t owner = owner_[other];
-          if (owner != own) need[owner] = std::max(need[owner], place[other] + 1);
+          const Place needed = place_of[static_cast<size_t>(lower_.indices[p])];
+          need[needed.owner] = std::max(need[needed.owner], needed.number + 1);
         }
+      need[own] = 0;
     });
     // What a thread has waited for once need not be waited for again.
     host_parts<Host>(queue, threads_, [&](int64_t t) {

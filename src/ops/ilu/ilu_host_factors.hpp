@@ -122,17 +122,18 @@ class RowsKernel final : public Kernel {
 
   HostSchedule schedule(const Desc& desc, Queue& queue) const {
     const int64_t threads = std::min<int64_t>(queue.concurrency(), desc.factors.nnz / least_entries_of_a_thread);
-    if (!programs_.empty()) return host_schedule(queue, lower(desc), threads, {});
+    if (!programs_.empty()) return host_schedule(queue, lower(desc), threads, {}, true);
     // An entry left of the diagonal takes as long as the row that it needs is.
     const double half =
         static_cast<double>(desc.factors.nnz) / static_cast<double>(2 * std::max<int64_t>(desc.A.rows, 1));
     if (!pairs_.empty())
       return host_schedule(queue, lower(desc), threads,
                            {15, 4 + 1.2 * static_cast<double>(pairs_.count()) /
-                                        (half * static_cast<double>(std::max<int64_t>(desc.A.rows, 1)))});
-    if (joint_.empty()) return host_schedule(queue, lower(desc), threads, {25, 5 + half});
+                                        (half * static_cast<double>(std::max<int64_t>(desc.A.rows, 1)))},
+                           false);
+    if (joint_.empty()) return host_schedule(queue, lower(desc), threads, {25, 5 + half}, false);
     const typename JointRows<I, O>::Graph graph(queue, joint_, lower(desc));
-    return host_schedule(queue, graph.rows(), threads, {25, 4 * half});
+    return host_schedule(queue, graph.rows(), threads, {25, 4 * half}, false);
   }
   /// Entries of a row of the longest of groups of so many rows and more.
   int64_t longest(const Desc& desc, int64_t least_rows) const {

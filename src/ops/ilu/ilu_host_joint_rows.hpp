@@ -18,6 +18,7 @@ class JointRows {
   JointRows() = default;
   JointRows(Queue& queue, const LowerRows<I, O>& lower) {
     const int64_t n = lower.rows, parts = (n + block - 1) / block;
+    if (!some_share(lower)) return;
     left_.resize(static_cast<size_t>(n));
     std::vector<int64_t> before(static_cast<size_t>(parts) + 1);
     host_parts<Host>(queue, parts, [&](int64_t part) {
@@ -97,6 +98,20 @@ class JointRows {
  private:
   // Groups lie in blocks, whatever the number of threads; there are some where they have so many rows in the mean.
   static constexpr int64_t block = 8192, least_rows_numerator = 5, least_rows_denominator = 4;
+
+  /// Whether rows of a sample ever have the columns of those before them; half as often as joint rows do.
+  static bool some_share(const LowerRows<I, O>& lower) {
+    constexpr int64_t windows = 64, window = 32;
+    int64_t groups = 0, rows = 0;
+    const int64_t step = std::max<int64_t>(1, lower.rows / windows);
+    for (int64_t first = 0; first + window <= lower.rows; first += std::max(step, window))
+      for (int64_t i = first, end = first + window; i < end; ++groups) {
+        const int64_t joint = panel_rows(lower, i, std::min<int64_t>(most_panel_rows, end - i));
+        i += joint;
+        rows += joint;
+      }
+    return rows == 0 || rows * 8 >= groups * 9;
+  }
 
   std::vector<uint8_t> left_;
   std::vector<I> firsts_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -18,24 +19,26 @@ class HostList {
  public:
   HostList(const LowerRows<I, O>& lower, int64_t threads, RowCost cost)
       : lower_(lower),
-        cost_(cost),
+        cost_{fixed(cost.row), fixed(cost.needed)},
         threads_(static_cast<size_t>(threads)),
+        thread_bits_(std::bit_width(threads_ - 1)),
         lanes_(threads_),
         free_(threads_, 0),
+        known_(threads_ * threads_, 0),
         made_(threads_) {
     const double mean = cost.row + cost.needed * needed_in_the_mean();
     most_rows_ = std::clamp(static_cast<int32_t>(longest_granule / mean), 1, 64);
-    for (Lane& lane : lanes_) lane.known.assign(threads_, 0);
+    for (size_t t = 0; t < threads_; ++t) known_[t * threads_ + t] = std::numeric_limits<int32_t>::max();
     granule_of_.resize(static_cast<size_t>(lower.rows));
     last_.assign(threads_, -1);
+    needed_.resize(threads_ + 1);
     for (int64_t i = 0; i < lower.rows; ++i) deal(i);
   }
 
   /// Time that the threads work over the time that they take.
   double efficiency() const {
-    double last = 0;
-    for (const double free : free_) last = std::max(last, free);
-    return last > 0 ? work_ / (last * static_cast<double>(threads_)) : 1;
+    const int64_t last = *std::max_element(free_.begin(), free_.end());
+    return last > 0 ? static_cast<double>(work_) / (static_cast<double>(last) * static_cast<double>(threads_)) : 1;
   }
   HostSchedule schedule() && {
     for (HostSchedule::Lane& lane : made_) {
@@ -51,13 +54,17 @@ class HostList {
   // counted twice, so that neighbouring rows stay together.
   static constexpr double hop_cost = 500, longest_granule = 8192;
 
+  static int64_t fixed(double nanoseconds) { return static_cast<int64_t>(16 * nanoseconds); }
+
   struct Place {
     int32_t thread, granule;
   };
+  struct Cost {  // fixed()
+    int64_t row, needed;
+  };
   struct Lane {
-    std::vector<double> ends;    // of its granules
-    std::vector<int32_t> known;  // granules that each thread must have finished before the last of these
-    bool closed = true;          // the last granule takes no more rows
+    std::vector<int64_t> ends;  // of its granules, fixed()
+    int64_t next = -1;          // the row that the last granule takes, if the thread is given that
   };
 
   double needed_in_the_mean() const {
@@ -73,38 +80,44 @@ class HostList {
     if (i + ahead < lower_.rows)
       for (O p = lower_.offsets[i + ahead]; p < lower_.diagonal[i + ahead]; ++p)
         __builtin_prefetch(granule_of_.data() + lower_.indices[p]);
-    // The last granule of each thread that the row needs is also the latest.
-    needed_.clear();
-    for (O p = lower_.offsets[i]; p < lower_.diagonal[i]; ++p) {
+    // The last granule of each thread that the row needs is also the latest. Without branches: nothing foretells them.
+    const O begin = lower_.offsets[i], end = lower_.diagonal[i];
+    size_t count = 0;
+    for (O p = begin; p < end; ++p) {
       const Place needed = granule_of_[static_cast<size_t>(lower_.indices[p])];
       int32_t& last = last_[static_cast<size_t>(needed.thread)];
-      if (last < 0) needed_.push_back(static_cast<size_t>(needed.thread));
+      needed_[count] = needed.thread;
+      count += last < 0;
       last = std::max(last, needed.granule);
     }
-    const size_t owner = first_to_start();
+    const size_t owner = first_to_start(count);
     Lane& lane = lanes_[owner];
     HostSchedule::Lane& made = made_[owner];
+    int32_t* const known = known_.data() + owner * threads_;
+    const int64_t next = lane.next;
     bool waits = false;
-    for (const size_t u : needed_) {
-      if (u == owner) continue;
-      if (static_cast<size_t>(last_[u]) + 1 == lanes_[u].ends.size()) lanes_[u].closed = true;
-      waits = waits || last_[u] >= lane.known[u];
+    for (size_t k = 0; k < count; ++k) {
+      const auto u = static_cast<size_t>(needed_[k]);
+      const int32_t last = last_[u];
+      if (static_cast<size_t>(last) + 1 == lanes_[u].ends.size()) lanes_[u].next = -1;
+      waits |= last >= known[u];
     }
-    if (waits || lane.closed || made.granules.back().first + made.granules.back().rows != i ||
-        made.granules.back().rows == most_rows_) {
+    const auto granule = static_cast<int32_t>(lane.ends.size());
+    if (waits || next != i || made.granules.back().rows == most_rows_) {
       if (waits)
-        for (const size_t u : needed_) {
-          if (u == owner || last_[u] < lane.known[u]) continue;
-          lane.known[u] = last_[u] + 1;
-          made.waits.push_back({static_cast<int32_t>(made.granules.size()), static_cast<int32_t>(u), lane.known[u]});
+        for (size_t k = 0; k < count; ++k) {
+          const auto u = static_cast<size_t>(needed_[k]);
+          if (last_[u] < known[u]) continue;
+          known[u] = last_[u] + 1;
+          made.waits.push_back({granule, static_cast<int32_t>(u), known[u]});
         }
       made.granules.push_back({static_cast<int32_t>(i), 0});
       lane.ends.push_back(0);
-      lane.closed = false;
     }
-    for (const size_t u : needed_) last_[u] = -1;
+    for (size_t k = 0; k < count; ++k) last_[static_cast<size_t>(needed_[k])] = -1;
     ++made.granules.back().rows;
-    const double cost = cost_.row + cost_.needed * static_cast<double>(lower_.diagonal[i] - lower_.offsets[i]);
+    lane.next = i + 1;
+    const int64_t cost = cost_.row + cost_.needed * static_cast<int64_t>(end - begin);
     free_[owner] = start_ + cost;
     lane.ends.back() = free_[owner];
     work_ += cost;
@@ -112,43 +125,48 @@ class HostList {
   }
 
   /// The thread that can begin a row first, less what it would idle until then; sets start_.
-  size_t first_to_start() {
-    // When what a thread must wait for is there: the latest of all threads', and without it for its own.
-    double latest = 0, second = 0;
-    size_t latest_of = threads_;
-    for (const size_t u : needed_) {
-      const double there = lanes_[u].ends[static_cast<size_t>(last_[u])] + hop_cost;
-      if (there > latest) {
-        second = latest;
-        latest = there;
-        latest_of = u;
-      } else {
-        second = std::max(second, there);
-      }
+  size_t first_to_start(size_t count) {
+    // When what a thread must wait for is there: the latest of all threads', and without it for its own. Numbers of
+    // threads stand below times.
+    int64_t latest = 0, second = 0;
+    for (size_t k = 0; k < count; ++k) {
+      const auto u = static_cast<size_t>(needed_[k]);
+      const int64_t there =
+          (lanes_[u].ends[static_cast<size_t>(last_[u])] + fixed(hop_cost)) << thread_bits_ | static_cast<int64_t>(u);
+      second = std::max(second, std::min(latest, there));
+      latest = std::max(latest, there);
     }
-    size_t best = 0;
-    double least = std::numeric_limits<double>::infinity();
+    const auto latest_of = static_cast<size_t>(latest & ((int64_t{1} << thread_bits_) - 1));
+    latest >>= thread_bits_;
+    second >>= thread_bits_;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    const int64_t* const free = free_.data();
     for (size_t t = 0; t < threads_; ++t) {
-      const double start = std::max(free_[t], t == latest_of ? second : latest), score = 2 * start - free_[t];
-      if (score >= least) continue;
-      least = score;
-      best = t;
-      start_ = start;
+      const int64_t start = std::max(free[t], latest);
+      least = std::min(least, (2 * start - free[t]) << thread_bits_ | static_cast<int64_t>(t));
     }
+    if (count > 0) {
+      const int64_t start = std::max(free[latest_of], second);
+      least = std::min(least, (2 * start - free[latest_of]) << thread_bits_ | static_cast<int64_t>(latest_of));
+    }
+    const auto best = static_cast<size_t>(least & ((int64_t{1} << thread_bits_) - 1));
+    start_ = std::max(free[best], count > 0 && best == latest_of ? second : latest);
     return best;
   }
 
   LowerRows<I, O> lower_;
-  RowCost cost_;
+  Cost cost_;
   size_t threads_;
+  int thread_bits_;
   int32_t most_rows_ = 1;
   std::vector<Lane> lanes_;
-  std::vector<double> free_;  // when each thread has done what it has
+  std::vector<int64_t> free_;   // when each thread has done what it has
+  std::vector<int32_t> known_;  // of each thread, granules that each must have finished before its last
   std::vector<HostSchedule::Lane> made_;
   std::vector<Place> granule_of_;  // of each row
   std::vector<int32_t> last_;      // granule of each thread that the row at hand needs, or -1
-  std::vector<size_t> needed_;     // threads that have any
-  double start_ = 0, work_ = 0;
+  std::vector<int32_t> needed_;    // threads that have any
+  int64_t start_ = 0, work_ = 0;
 };
 
 }  // namespace kkc::ilu

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -34,9 +35,11 @@ class HostPairs {
 
   HostPairs() = default;
   HostPairs(Queue& queue, Form form, const LowerRows<I, O>& rows) : form_(form), rows_(rows) {
-    const int64_t most = rows.rows > 0 ? worth_keeping() : 0;
+    const int64_t most = rows.rows > 0 ? worth_keeping(queue) : 0;
     if (most == 0) return;
-    chunks_.resize(static_cast<size_t>((rows.rows + chunk_rows - 1) / chunk_rows));
+    chunk_bits_ = std::bit_width(static_cast<uint64_t>(
+        std::clamp<int64_t>(rows.rows / (16 * int64_t{queue.concurrency()}), least_chunk_rows, most_chunk_rows)));
+    chunks_.resize(static_cast<size_t>(((rows.rows - 1) >> chunk_bits_) + 1));
     std::atomic<int64_t> next{0}, all{0};
     host_parts_checked<Host>(queue, std::clamp<int64_t>(rows.rows / 512, 1, queue.concurrency()), [&](int64_t) {
       Finder finder(*this);
@@ -52,8 +55,8 @@ class HostPairs {
   /// Whether each row has its own.
   bool complete() const { return complete_; }
   Row of(int64_t i) const {
-    const Chunk& chunk = chunks_[static_cast<size_t>(i / chunk_rows)];
-    const Start& start = chunk.starts[static_cast<size_t>(i % chunk_rows)];
+    const Chunk& chunk = chunks_[static_cast<size_t>(i >> chunk_bits_)];
+    const Start& start = chunk.starts[static_cast<size_t>(i & ((int64_t{1} << chunk_bits_) - 1))];
     if (start.pairs == none) [[unlikely]]
       return {nullptr, nullptr, false};
     return {chunk.counts.data() + start.counts, chunk.pairs.data() + start.pairs, true};
@@ -72,11 +75,12 @@ class HostPairs {
   }
 
  private:
-  static constexpr int64_t chunk_rows = 2048, longest_row = std::numeric_limits<uint16_t>::max();
+  static constexpr int64_t least_chunk_rows = 31, most_chunk_rows = 1024,
+                           longest_row = std::numeric_limits<uint16_t>::max();
   static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
   // Pairs, of four bytes, that are kept for each entry of the factors: the more, the more columns of needed rows
   // execute would look through for one.
-  static constexpr int64_t least_pairs = 5, most_pairs = 24, columns_spared = 2, sample = 1024,
+  static constexpr int64_t least_pairs = 5, most_pairs = 24, columns_spared = 2, sample = 1024, sample_parts = 16,
                            most_of_a_sample = 1 << 22;
 
   struct Start {
@@ -115,7 +119,7 @@ class HostPairs {
       const O first = rows_.offsets[i];
       const I* const columns = rows_.indices + first;
       const int64_t entries = rows_.offsets[i + 1] - first, middle = rows_.diagonal[i] - first;
-      if (i + 1 < rows_.rows) fetch(i + 1);
+      fetch(i);
       if (middle == 0) return true;
       for (int64_t t = 0; t < entries; ++t) place_[static_cast<size_t>(columns[t])] = static_cast<I>(t + 1);
       filter_.set(columns, entries);
@@ -135,6 +139,7 @@ class HostPairs {
       }
       settle();
       for (int64_t t = 0; t < entries; ++t) place_[static_cast<size_t>(columns[t])] = 0;
+      filter_.clear(columns, entries);
       return static_cast<int64_t>(size) <= most;
     }
 
@@ -163,7 +168,7 @@ class HostPairs {
     /// Of `count` columns of a needed row those that the row has, and perhaps a few others.
     void meet(const I* columns, int32_t count) {
 #if defined(__AVX512F__)
-      if constexpr (sizeof(I) == 4) {
+      if constexpr (ColumnFilter<I>::in_register) {
         for (int32_t q = 0; q < count; q += 16) {
           const auto here = static_cast<__mmask16>((1u << std::min(16, count - q)) - 1u);
           const __m512i these = _mm512_maskz_loadu_epi32(here, columns + q);
@@ -182,7 +187,7 @@ class HostPairs {
       for (int32_t q = 0; q < count; ++q) {
         columns_[candidates_] = columns[q];
         numbers_[candidates_] = static_cast<uint16_t>(static_cast<uint32_t>(q) + skipped());
-        candidates_ += place_[static_cast<size_t>(columns[q])] != 0;
+        candidates_ += filter_.may_have(columns[q]);
       }
     }
     /// Candidates that the row has become pairs, without a branch, and what each needed row has of them is counted.
@@ -210,18 +215,26 @@ class HostPairs {
     int64_t length(int64_t i) const { return rows_.offsets[i + 1] - rows_.offsets[i]; }
     /// LU: a row loses what it shares with row k behind its diagonal; Cholesky: to what it shares with row k before it.
     O first_shared(int64_t k) const { return form_ == Form::lu ? rows_.diagonal[k] + 1 : rows_.offsets[k]; }
+    /// What rows soon after row i need: first where that lies, then the columns.
     void fetch(int64_t i) const {
-      for (O p = rows_.offsets[i]; p < rows_.diagonal[i]; ++p) {
-        const auto k = static_cast<int64_t>(rows_.indices[p]);
-        const I* const first = rows_.indices + first_shared(k);
-        __builtin_prefetch(first);
-        __builtin_prefetch(first + 16);
-      }
+      constexpr int64_t places_ahead = 6, columns_ahead = 2;
+      if (const int64_t row = i + places_ahead; row < rows_.rows)
+        for (O p = rows_.offsets[row]; p < rows_.diagonal[row]; ++p) {
+          const auto k = static_cast<int64_t>(rows_.indices[p]);
+          __builtin_prefetch(rows_.offsets + k);
+          __builtin_prefetch(rows_.diagonal + k);
+        }
+      if (const int64_t row = i + columns_ahead; row < rows_.rows)
+        for (O p = rows_.offsets[row]; p < rows_.diagonal[row]; ++p) {
+          const I* const first = rows_.indices + first_shared(rows_.indices[p]);
+          __builtin_prefetch(first);
+          __builtin_prefetch(first + 16);
+        }
     }
 
     Form form_;
     LowerRows<I, O> rows_;
-    ColumnFilter filter_;
+    ColumnFilter<I> filter_;
     std::vector<I> place_;  // of each column in the row at hand, and 1; 0: not there
     // Entries of needed rows whose columns the row may have: column, place, pairs before it; of each needed row the
     // last.
@@ -233,19 +246,41 @@ class HostPairs {
   };
 
   /// How many pairs may be kept, by a sample of rows; 0: too many for what they spare.
-  int64_t worth_keeping() const {
-    Finder finder(*this);
-    int64_t entries = 0, pairs = 1;
+  int64_t worth_keeping(Queue& queue) const {
+    struct Seen {
+      int64_t entries = 0, pairs = 0, passed = 0;
+    };
+    std::vector<Seen> seen(static_cast<size_t>(sample_parts));
     const int64_t step = 1 | (rows_.rows / sample);  // odd: rows at multiples of powers of two may be special
-    for (int64_t i = step / 2; i < rows_.rows; i += step) {
-      if (!finder.takes(i)) continue;
-      finder.clear();
-      if (!finder.row(i, most_of_a_sample)) return 0;
-      entries += rows_.offsets[i + 1] - rows_.offsets[i];
-      pairs += static_cast<int64_t>(finder.size);
-      if (pairs > most_of_a_sample + most_pairs * entries) return 0;  // far too many already
+    const int64_t threads =
+        std::clamp<int64_t>(rows_.rows / 512, 1, std::min<int64_t>(queue.concurrency(), sample_parts));
+    host_parts_checked<Host>(queue, threads, [&](int64_t thread) {
+      Finder finder(*this);
+      for (int64_t part = thread; part < sample_parts; part += threads) {
+        Seen& mine = seen[static_cast<size_t>(part)];
+        finder.passed = 0;
+        for (int64_t i = step / 2 + part * step; i < rows_.rows; i += sample_parts * step) {
+          if (!finder.takes(i)) continue;
+          finder.clear();
+          const bool few = finder.row(i, most_of_a_sample);
+          mine.entries += rows_.offsets[i + 1] - rows_.offsets[i];
+          mine.pairs += static_cast<int64_t>(finder.size);
+          // Far too many already.
+          if (!few || mine.pairs > (most_of_a_sample / sample_parts) + most_pairs * mine.entries) {
+            mine.pairs = std::numeric_limits<int64_t>::max() / sample_parts;
+            break;
+          }
+        }
+        mine.passed = finder.passed;
+      }
+    });
+    int64_t entries = 0, pairs = 1, passed = 0;
+    for (const Seen& part : seen) {
+      entries += part.entries;
+      pairs += part.pairs;
+      passed += part.passed;
     }
-    const int64_t most = std::clamp(columns_spared * finder.passed / pairs, least_pairs, most_pairs);
+    const int64_t most = std::clamp(columns_spared * passed / pairs, least_pairs, most_pairs);
     if (pairs > most * entries) return 0;
     return 3 * most * rows_.offsets[rows_.rows] / 2;  // the sample may mislead
   }
@@ -253,7 +288,7 @@ class HostPairs {
   /// False when there are more than `most`.
   bool find(int64_t c, Finder& finder, int64_t most) {
     Chunk& chunk = chunks_[static_cast<size_t>(c)];
-    const int64_t first = c * chunk_rows, end = std::min(rows_.rows, first + chunk_rows);
+    const int64_t first = c << chunk_bits_, end = std::min(rows_.rows, (c + 1) << chunk_bits_);
     chunk.starts.reserve(static_cast<size_t>(end - first));
     finder.clear();
     most = std::min<int64_t>(most, std::numeric_limits<int32_t>::max());
@@ -273,6 +308,7 @@ class HostPairs {
 
   Form form_ = Form::lu;
   LowerRows<I, O> rows_{};
+  int chunk_bits_ = 0;
   std::vector<Chunk> chunks_;
   std::atomic<bool> complete_{true};
 };

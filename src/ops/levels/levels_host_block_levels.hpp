@@ -19,6 +19,13 @@ struct Block {
   int64_t run;           // where in BlockSchedule::runs the first step lies
 };
 
+/// Blocks of one row each.
+struct SingleRows {
+  int64_t rows;
+  int64_t size() const { return rows; }
+  Block operator[](size_t i) const { return {static_cast<int64_t>(i), 1, 0}; }
+};
+
 /// Where each of `parts` parts of neighbouring blocks begins, and the last one ends: about the same work in each.
 inline std::vector<int64_t> parts_by_work(std::span<const int64_t> work, int parts) {
   int64_t all = 0, done = 0;
@@ -39,17 +46,16 @@ inline std::vector<int64_t> parts_by_work(std::span<const int64_t> work, int par
 /// with the rows whose levels are missing: those of the chunks right before. One thread finishes chunk after chunk from
 /// these lists (self-executing loops after an inspector: Saltz, Mirchandaney, Crowley, "Run-time parallelization and
 /// scheduling of loops", IEEE Trans. Computers 40(5), 1991, section 3).
-template <class I, class Rows>
+template <class I, class Rows, class Blocks = std::span<const Block>>
 class BlockLevels {
  public:
   /// row_level: n zeros, or with what BlockDomains found. block_level: written where it is negative.
-  BlockLevels(const Rows& rows, int64_t n, bool ascending, std::span<const Block> blocks, I* row_level,
-              std::vector<I>& block_level)
+  BlockLevels(const Rows& rows, int64_t n, bool ascending, Blocks blocks, I* row_level, std::vector<I>& block_level)
       : rows_(rows), n_(n), ascending_(ascending), blocks_(blocks), row_level_(row_level), block_level_(block_level) {}
 
   template <class Dev>
   void find(Queue& queue, int threads) {
-    const int64_t count = std::ssize(blocks_);
+    const int64_t count = static_cast<int64_t>(blocks_.size());
     chunk_blocks_ = std::clamp<int64_t>(count / (16 * int64_t{threads}), 64, most_blocks);
     chunks_ = (count + chunk_blocks_ - 1) / chunk_blocks_;
     ahead_ = std::min<int64_t>(chunks_, threads + 2);
@@ -77,7 +83,7 @@ class BlockLevels {
 
   int64_t row_of(int64_t step) const { return ascending_ ? step : n_ - 1 - step; }  // and the step of a row
   int64_t begin_of(int64_t chunk) const { return chunk * chunk_blocks_; }
-  int64_t end_of(int64_t chunk) const { return std::min(begin_of(chunk + 1), std::ssize(blocks_)); }
+  int64_t end_of(int64_t chunk) const { return std::min(begin_of(chunk + 1), static_cast<int64_t>(blocks_.size())); }
   Look& look_of(int64_t chunk) { return looks_[static_cast<size_t>(chunk % ahead_)]; }
 
   void look_at_all() {
@@ -113,7 +119,7 @@ class BlockLevels {
     listed.fill(~uint64_t{0});
     for (int64_t i = begin_of(chunk); i < end_of(chunk); ++i) {
       if (block_level_[static_cast<size_t>(i)] >= 0) continue;
-      const Block& block = blocks_[static_cast<size_t>(i)];
+      const Block block = blocks_[static_cast<size_t>(i)];
       const int64_t begun = open;
       I highest = 0;
       bool fits = true;
@@ -172,7 +178,7 @@ class BlockLevels {
 
   void set(int64_t i, I level) {
     block_level_[static_cast<size_t>(i)] = level;
-    const Block& block = blocks_[static_cast<size_t>(i)];
+    const Block block = blocks_[static_cast<size_t>(i)];
     for (int64_t step = block.first; step < block.first + block.count; ++step)
       std::atomic_ref<I>(row_level_[row_of(step)]).store(level + 1, std::memory_order_relaxed);
   }
@@ -193,7 +199,7 @@ class BlockLevels {
   const Rows& rows_;
   int64_t n_;
   bool ascending_;
-  std::span<const Block> blocks_;
+  Blocks blocks_;
   I* row_level_;
   std::vector<I>& block_level_;
   int64_t chunk_blocks_ = 1, chunks_ = 0;
