@@ -15,6 +15,9 @@ namespace kkc::ilu::host {
 /// Below this many entries threads cost more than they bring.
 inline constexpr int64_t least_entries_of_a_thread = 8192;
 
+/// Pairs for each needed row, and bytes of the factors' values, from which on numbers are worth asking for ahead.
+inline constexpr int64_t least_pairs_to_fetch = 4, least_bytes_to_fetch = int64_t{8} << 20;
+
 template <class E, Form form, class I, class O>
 class RowsKernel final : public Kernel {
  public:
@@ -24,6 +27,8 @@ class RowsKernel final : public Kernel {
         programs_(queue, form, Lanes<E, program_lanes>::registers, lower(desc)),
         joint_(form == Form::lu && programs_.empty() ? JointRows<I, O>(queue, lower(desc)) : JointRows<I, O>()),
         pairs_(programs_.empty() && joint_.empty() ? HostPairs<I, O>(queue, form, lower(desc)) : HostPairs<I, O>()),
+        fetches_(2 * pairs_.count() >= least_pairs_to_fetch * (desc.factors.nnz - desc.A.rows) &&
+                 desc.factors.nnz * static_cast<int64_t>(sizeof(E)) >= least_bytes_to_fetch),
         schedule_(schedule(desc, queue)),
         threads_(std::make_unique<PerThread[]>(static_cast<size_t>(schedule_.threads()))),
         places_(int64_t{programs_.most_vectors()} * program_lanes),
@@ -59,13 +64,17 @@ class RowsKernel final : public Kernel {
     const FactorSpread<E, form, I, O> spread{row};
     if (!pairs_.empty()) {
       const FactorByPairs<E, form, I, O> by_pairs{row};
-      schedule_.run(queue, [&](int64_t t, int64_t i) {
+      const auto factor = [&](int64_t t, int64_t i) {
         Breakdown& found = threads_[static_cast<size_t>(t)].found;
         if (const auto list = pairs_.of(i); list.known) [[likely]]
           by_pairs(i, list, found);
         else
           spread(i, map_of<E>(t), found);
-      });
+      };
+      if (fetches_)
+        schedule_.run(queue, factor, FetchForPairs<E, form, I, O>{row});
+      else
+        schedule_.run(queue, factor);
     } else if (!joint_.empty()) {
       if constexpr (form == Form::lu) {
         const FactorByMap<E, I, O> by_map{row, joint_.left()};
@@ -173,6 +182,7 @@ class RowsKernel final : public Kernel {
   HostPrograms programs_;
   JointRows<I, O> joint_;  // of rows without programs
   HostPairs<I, O> pairs_;  // of rows without either
+  bool fetches_;           // what they need
   HostSchedule schedule_;
   std::unique_ptr<PerThread[]> threads_;
   int64_t places_, numbers_bytes_, scratch_bytes_;  // of a thread

@@ -216,7 +216,7 @@ class HostPairs {
     /// LU: a row loses what it shares with row k behind its diagonal; Cholesky: to what it shares with row k before it.
     O first_shared(int64_t k) const { return form_ == Form::lu ? rows_.diagonal[k] + 1 : rows_.offsets[k]; }
     /// What rows soon after row i need: first where that lies, then the columns.
-    void fetch(int64_t i) const {
+    [[gnu::always_inline]] void fetch(int64_t i) const {
       constexpr int64_t places_ahead = 6, columns_ahead = 2;
       if (const int64_t row = i + places_ahead; row < rows_.rows)
         for (O p = rows_.offsets[row]; p < rows_.diagonal[row]; ++p) {

@@ -113,7 +113,7 @@ struct FactorRow {
   }
 
   /// Columns and numbers from entry `at` on are asked for.
-  void fetch(O at) const {
+  [[gnu::always_inline]] void fetch(O at) const {
     __builtin_prefetch(indices + at);
     __builtin_prefetch(values + at);
   }

@@ -82,30 +82,64 @@ class HostSchedule {
     return static_cast<int64_t>(all);
   }
 
-  /// Calls f(thread, row) for every row after those that it needs, from `threads()` threads. f does not throw.
-  template <class F>
-  void run(Queue& queue, F&& f) const {
+  /// Calls f(thread, row) for every row after those that it needs, from `threads()` threads. Neither f nor fetch
+  /// throws; fetch(row) is called some rows of the same thread earlier.
+  template <class F, class Fetch>
+  void run(Queue& queue, F&& f, Fetch&& fetch) const {
     if (threads() > 1) {
       for (size_t t = 0; t < lanes_.size(); ++t) progress_[t].done.store(0, std::memory_order_relaxed);
-      if (host_team<Host>(queue, static_cast<int>(threads()), [&](int t) { run_lane(t, f); })) return;
+      if (host_team<Host>(queue, static_cast<int>(threads()), [&](int t) { run_lane(t, f, fetch); })) return;
     }
-    for (int64_t row = 0; row < rows_; ++row) f(0, row);
+    for (int64_t row = 0; row < rows_; ++row) {
+      if (row + ahead < rows_) fetch(row + ahead);
+      f(0, row);
+    }
+  }
+  template <class F>
+  void run(Queue& queue, F&& f) const {
+    run(queue, f, [](int64_t) {});
   }
 
  private:
+  static constexpr int64_t ahead = 4;
   struct alignas(128) Progress {
     std::atomic<int32_t> done{0};
   };
+  /// The rows of a thread, one after the other.
+  class Rows {
+   public:
+    Rows(const Lane& lane, int64_t skipped) : granule_(lane.granules.begin()), end_(lane.granules.end()) {
+      for (; skipped > 0 && any(); --skipped) next();
+    }
+    bool any() const { return granule_ != end_; }
+    int64_t row() const { return granule_->first + at_; }
+    void next() {
+      if (++at_ < granule_->rows) return;
+      at_ = 0;
+      ++granule_;
+    }
 
-  template <class F>
-  void run_lane(int64_t thread, F&& f) const {
+   private:
+    std::vector<Granule>::const_iterator granule_, end_;
+    int32_t at_ = 0;
+  };
+
+  template <class F, class Fetch>
+  void run_lane(int64_t thread, F&& f, Fetch&& fetch) const {
     const Lane& lane = lanes_[static_cast<size_t>(thread)];
+    Rows later(lane, ahead);
     auto& done = progress_[static_cast<size_t>(thread)].done;
     auto wait = lane.waits.begin();
     int32_t finished = 0;
     for (const Granule& granule : lane.granules) {
       for (; wait != lane.waits.end() && wait->before == finished; ++wait) await(*wait);
-      for (int64_t row = granule.first, end = row + granule.rows; row < end; ++row) f(thread, row);
+      for (int64_t row = granule.first, end = row + granule.rows; row < end; ++row) {
+        if (later.any()) {
+          fetch(later.row());
+          later.next();
+        }
+        f(thread, row);
+      }
       done.store(++finished, std::memory_order_release);
     }
   }
