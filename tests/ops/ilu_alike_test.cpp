@@ -124,7 +124,8 @@ TEST_CASE("ilu, ic: many rows give the same bits in every execute", "[ilu][ic]")
       Matrix F;
       const kkc_status_t status =
           plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
-      if (status == KKC_STATUS_NOT_SUPPORTED && implementation == "gpu_programs") continue;  // unlike rows
+      if (status == KKC_STATUS_NOT_SUPPORTED && (implementation == "gpu_programs" || implementation == "gpu_tables"))
+        continue;  // unlike rows, narrow levels
       ok(status);
       if (implementation == "gpu_programs") CHECK(info_of_plan(plan).find("\"programs\"") != std::string::npos);
       ok(kkc_plan_create_output(plan, F.out()));
@@ -198,6 +199,45 @@ TEST_CASE("ilu, ic: rows of columns that hardly meet, on GPUs", "[ilu][ic][gpu]"
     REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
     CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
   });
+}
+
+TEST_CASE("ilu: tables of unlike rows, on GPUs", "[ilu][gpu]") {
+  Random random(seed());
+  INFO("seed " << seed());
+  for (const int64_t longest : {20, 32, 50, 64, 100, 128, 150, 192, 193}) {
+    constexpr int64_t blocks = 40;
+    Rows rows;
+    for (int64_t b = 0; b < blocks; ++b)  // of `longest` rows, which need none of other blocks
+      for (int64_t i = 0; i < longest; ++i) {
+        rows.push_back({b * longest + i});
+        for (int64_t j = 0; j < longest; ++j)
+          if (i + 1 == longest || random_int(random, 0, 9) < 4) rows.back().push_back(b * longest + j);
+        put_in_order(rows.back());
+      }
+    on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+      if (implementation != "gpu_tables") return;
+      INFO("longest row " << longest);
+      const HostCsr<double> A = with_values<double>(random, rows, form);
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      const kkc_status_t planned = plan_factors(form, ctx, A_device, R"({"implementation": "gpu_tables"})", plan.out());
+      CHECK(planned == (longest <= 190 ? KKC_STATUS_SUCCESS : KKC_STATUS_NOT_SUPPORTED));
+      if (planned != KKC_STATUS_SUCCESS) return;
+      check_rows<double>(ctx, form, implementation, rows, 0, KKC_INDEX_64_64);
+      check_rows<float>(ctx, form, implementation, rows, 0);
+      check_rows<std::complex<double>>(ctx, form, implementation, rows, 0);
+      Matrix F;
+      ok(kkc_plan_create_output(plan, F.out()));
+      std::vector<double> first;
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+        const HostCsr<double> got = download<double>(ctx, F);
+        CHECK(largest_residual(A, got, form) < 1e-11);
+        if (repeat == 0) first = got.values;
+        CHECK(got.values == first);
+      }
+    });
+  }
 }
 
 TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs says so", "[ilu][ic]") {

@@ -184,6 +184,14 @@ std::unique_ptr<Kernel> make_programs(const Desc& desc, Queue& queue) {
   return kernel;
 }
 
+/// Rows of one after the other would wait for all that a part of their program needs, not only for what is next.
+inline std::string narrow_levels(const Desc& desc, Queue& queue) {
+  constexpr int64_t narrow = 4;
+  const int64_t levels = levels_of(desc, queue)->count;
+  if (desc.A.rows >= narrow * levels) return {};
+  return cat("takes levels of ", narrow, " rows or more in the mean, ", desc.A.rows, " rows have ", levels);
+}
+
 /// Finds levels and programs, since only they tell.
 template <Form form>
 std::string programs_unsupported(const Desc& desc) {
@@ -195,16 +203,12 @@ std::string programs_unsupported(const Desc& desc) {
   if (desc.factors.nnz > most * desc.A.rows)
     return cat("takes rows of at most ", most, " entries on average, the factors have ", desc.factors.nnz, " in ",
                desc.A.rows);
-  // Rows of one after the other wait for all that a part of their program needs, not only for what is next.
-  constexpr int64_t narrow = 4;
   Queue& queue = desc.memory->queue();
   std::string reason;
   try {
     queue.run([&] {
-      const int64_t levels = levels_of(desc, queue)->count;
-      reason = desc.A.rows < narrow * levels
-                   ? cat("takes levels of ", narrow, " rows or more in the mean, ", desc.A.rows, " rows have ", levels)
-                   : programs_of<form>(desc, queue)->unsupported;
+      reason = narrow_levels(desc, queue);
+      if (reason.empty()) reason = programs_of<form>(desc, queue)->unsupported;
     });
   } catch (const Error& error) {
     reason = cat("looking at its rows failed: ", error.what());

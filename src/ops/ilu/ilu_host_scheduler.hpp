@@ -16,7 +16,7 @@ template <class I, class O>
 HostSchedule host_schedule(Queue& queue, const LowerRows<I, O>& lower, int64_t threads, RowCost cost, bool alike) {
   // Estimates from which on no other way is tried. Levels leave few neighbouring rows to one thread: by fewer threads
   // than so many, executes take longer than what the search for another way does.
-  constexpr double best = 0.9, good = 0.8, fair = 0.5;
+  constexpr double good = 0.8, fair = 0.4;
   constexpr int64_t least_by_levels = 12;
   const double least_gain = threads > 2 ? 1.5 : 1.2;  // what many threads write is in no near cache
   if (threads < 2 || lower.rows < 2 || lower.rows > std::numeric_limits<int32_t>::max())
@@ -38,7 +38,7 @@ HostSchedule host_schedule(Queue& queue, const LowerRows<I, O>& lower, int64_t t
     HostBlocks<I, O> more(queue, lower, threads, cost, nearest, cut);
     if (!blocks || more.efficiency() > blocks->efficiency()) blocks.emplace(std::move(more));
   }
-  if (blocks && blocks->efficiency() >= best) return blocks->schedule();
+  if (blocks && blocks->efficiency() >= good) return blocks->schedule();
   if (!levels && !list) list.emplace(lower, threads, cost);
   const double other = levels ? levels->efficiency() : list->efficiency();
   if (blocks && blocks->efficiency() >= std::max(least, other)) return blocks->schedule();

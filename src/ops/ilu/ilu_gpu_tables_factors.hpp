@@ -1,0 +1,185 @@
+// The gpu_tables of ilu: plan and execute, for devices on which the lanes of a warp make progress by themselves.
+#pragma once
+
+#include "device/gpu_scan.hpp"
+#include "ilu_gpu_programs_factors.hpp"
+#include "ilu_gpu_tables_kernels.hpp"
+
+namespace kkc::ilu {
+namespace gpu_parts {
+
+inline constexpr int64_t longest_row_with_table = 192;
+/// What tables may take for an entry of the factors.
+inline constexpr int64_t most_table_bytes = 48;
+
+/// Where the table of each row begins.
+struct TableSpace {
+  Buffer starts;  // int64_t[rows + 1], words
+  int64_t words = 0;
+};
+
+template <class I, class O>
+FactorRows<I, O> rows_of_factors(const Desc& desc) {
+  return {desc.factors.offsets->as<O>(), desc.factors.diagonal->as<O>(), desc.factors.indices->as<I>()};
+}
+
+inline std::shared_ptr<const TableSpace> table_space(const Desc& desc, Queue& queue) {
+  if (!desc.found_tables) {
+    auto space = std::make_shared<TableSpace>();
+    const int64_t n = desc.A.rows;
+    const auto array = [&](size_t bytes) { return Buffer(Memory::in_order(desc.memory), Space::device, bytes); };
+    space->starts = array(static_cast<size_t>(n + 1) * sizeof(int64_t));
+    const Buffer counts = array(static_cast<size_t>(n) * sizeof(uint32_t)),
+                 scratch = array(gpu::scan_scratch_bytes<int64_t>(n));
+    gpu::prepare_scan<uint32_t, int64_t>(queue);
+    dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
+      using P = decltype(pair);
+      using I = typename P::ordinal;
+      using O = typename P::offset;
+      gpu::launch_over(queue, n, CountTableWords<I, O>{rows_of_factors<I, O>(desc), n, counts.as<uint32_t>()});
+    });
+    gpu::exclusive_scan(queue, counts.as<uint32_t>(), space->starts.as<int64_t>(), n, scratch.data());
+    queue.copy(&space->words, space->starts.as<int64_t>() + n, sizeof space->words);
+    queue.synchronize();
+    desc.found_tables = std::move(space);
+  }
+  return std::static_pointer_cast<const TableSpace>(desc.found_tables);
+}
+
+template <class E, class I, class O>
+class TablesKernel final : public Kernel {
+ public:
+  TablesKernel(const Desc& desc, Queue& queue)
+      : factors_(desc.factors),
+        rule_(desc.pivots),
+        found_(desc.memory, queue),
+        levels_(levels_of(desc, queue)),
+        rows_(desc.A.rows),
+        longest_(static_cast<int>(desc.longest_row)) {
+    build_tables(desc, queue);
+    gpu::prepare<BeginPrograms>(queue);
+    with_slots([&]<class Functor>(Functor) { gpu::prepare<Functor>(queue); });
+  }
+
+  void execute(Queue& queue, const Args& args) override {
+    E* const values = static_cast<E*>(const_cast<void*>(args.factors.values));
+    auto* const ticket = static_cast<unsigned*>(args.workspace);
+    const int64_t words = args.factors.nnz * static_cast<int64_t>(sizeof(E) / sizeof(uint32_t));
+    gpu::launch(queue, std::min(gpu::blocks_for(words, BeginPrograms::threads * 8), 4096u), BeginPrograms::threads, 0,
+                BeginPrograms{reinterpret_cast<uint32_t*>(values), words, ticket});
+    with_slots([&]<class Functor>(Functor functor) {
+      functor.records = records_.template as<ProgramRow<I, O>>();
+      functor.programs = words_.template as<uint32_t>();
+      functor.diagonal = factors_.diagonal->template as<O>();
+      functor.source = ilu_pattern::ValueSource<O>(factors_);
+      functor.A = static_cast<const E*>(args.A.values);
+      functor.values = values;
+      functor.rule = rule_;
+      functor.found = found_.counter();
+      functor.ticket = ticket;
+      functor.groups = rows_;
+      functor.indices = static_cast<const I*>(args.factors.indices);
+      gpu::launch(queue, gpu::blocks_for(rows_, Functor::threads / 32), Functor::threads, 0, functor);
+    });
+  }
+
+  size_t workspace_bytes() const override { return 256; }
+  int64_t plan_bytes() const override {
+    return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes() +
+                                records_.bytes() + words_.bytes());
+  }
+  std::shared_ptr<const Levels> levels() const override { return levels_; }
+  void describe(Info& info) const override {
+    info.add("levels", levels_->count);
+    info.add("table_bytes", static_cast<int64_t>(words_.bytes()));
+    info.add("longest_row", int64_t{longest_});
+  }
+  kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
+    return found_.check(queue, where, count);
+  }
+
+ private:
+  template <class F>
+  void with_slots(const F& f) const {
+    if (longest_ <= 32)
+      f(FactorByTables<E, I, O, 1>{});
+    else if (longest_ <= 64)
+      f(FactorByTables<E, I, O, 2>{});
+    else if (longest_ <= 128)
+      f(FactorByTables<E, I, O, 4>{});
+    else
+      f(FactorByTables<E, I, O, 6>{});
+  }
+
+  template <class X>
+  static Buffer device_array(const Desc& desc, size_t count) {
+    return Buffer(Memory::in_order(desc.memory), Space::device, count * sizeof(X));
+  }
+
+  void build_tables(const Desc& desc, Queue& queue) {
+    const FactorRows<I, O> rows = rows_of_factors<I, O>(desc);
+    const std::shared_ptr<const TableSpace> space = table_space(desc, queue);
+    const auto* const starts = space->starts.template as<int64_t>();
+    words_ = device_array<uint32_t>(desc, static_cast<size_t>(space->words));
+    using Build = BuildTables<I, O>;
+    const int room = (longest_ + 3) / 4 * 4, slots = Build::slots_for(longest_);
+    const size_t shared = Build::row_bytes(room, slots) * (Build::threads / 32);
+    gpu::prepare<Build>(queue, shared);
+    gpu::launch(queue, gpu::blocks_for(rows_, Build::threads / 32), Build::threads, shared,
+                Build{rows, rows_, room, slots, starts, words_.template as<uint32_t>()});
+
+    std::vector<LevelStart> levels(static_cast<size_t>(levels_->count) + 1);
+    for (size_t l = 0; l < levels.size(); ++l) levels[l] = {levels_->starts[l], levels_->starts[l]};
+    const Buffer device_levels = device_array<LevelStart>(desc, levels.size());
+    queue.copy(device_levels.data(), levels.data(), device_levels.bytes());
+    records_ = device_array<ProgramRow<I, O>>(desc, static_cast<size_t>(rows_));
+    gpu::launch_over(queue, rows_,
+                     SetProgramRows<I, O, int64_t>{
+                         rows, levels_->order->template as<I>(), device_levels.template as<LevelStart>(), rows_,
+                         levels_->count, nullptr, starts, 1, records_.template as<ProgramRow<I, O>>(), nullptr});
+    queue.synchronize();  // arrays of this function end
+  }
+
+  FactorPattern factors_;
+  Rule<RealPart<E>> rule_;
+  FoundRows found_;
+  std::shared_ptr<const Levels> levels_;
+  int64_t rows_;
+  int longest_;
+  Buffer words_, records_;
+};
+
+inline std::unique_ptr<Kernel> make_tables(const Desc& desc, Queue& queue) {
+  std::unique_ptr<Kernel> kernel;
+  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
+    using E = gpu::Element<typename decltype(scalar)::type>;
+    using P = decltype(pair);
+    kernel = std::make_unique<TablesKernel<E, typename P::ordinal, typename P::offset>>(desc, queue);
+  });
+  return kernel;
+}
+
+/// Finds levels and the tables' size.
+inline std::string tables_unsupported(const Desc& desc) {
+  if (desc.A.rows == 0) return "there are no rows";
+  if (desc.longest_row > longest_row_with_table)
+    return cat("takes rows of at most ", longest_row_with_table, " entries, the factors may have one of ",
+               desc.longest_row);
+  Queue& queue = desc.memory->queue();
+  std::string reason;
+  try {
+    queue.run([&] {
+      if (reason = narrow_levels(desc, queue); !reason.empty()) return;
+      const int64_t bytes = 4 * table_space(desc, queue)->words;
+      if (bytes > most_table_bytes * desc.factors.nnz || bytes > 4 * int64_t{UINT32_MAX})
+        reason = cat("its tables would take ", bytes, " bytes, expected at most ", most_table_bytes,
+                     " for each entry of the factors, and 16 GiB");
+    });
+  } catch (const Error& error) {
+    reason = cat("looking at its rows failed: ", error.what());
+  }
+  return reason;
+}
+
+}  // namespace gpu_parts
+}  // namespace kkc::ilu
