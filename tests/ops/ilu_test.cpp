@@ -54,7 +54,8 @@ TEMPLATE_TEST_CASE("ilu, ic: every implementation gives factors whose product is
             check_case(ctx, visit, random_case<T>(random, form, visit.device, implementation),
                        factorable<T>(random, shape, n, form), &taken);
         INFO(implementation);
-        CHECK(taken > 0);
+        // Of ic for wider levels than these: see ilu_alike_test.cpp.
+        CHECK((taken > 0 || (implementation == "gpu_tables" && form == Form::cholesky)));
         if (implementation == "reference") CHECK(taken == 63);
       }
     }

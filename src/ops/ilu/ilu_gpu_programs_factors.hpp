@@ -185,11 +185,11 @@ std::unique_ptr<Kernel> make_programs(const Desc& desc, Queue& queue) {
 }
 
 /// Rows of one after the other would wait for all that a part of their program needs, not only for what is next.
-inline std::string narrow_levels(const Desc& desc, Queue& queue) {
-  constexpr int64_t narrow = 4;
+inline constexpr int64_t least_level = 4;
+inline std::string narrow_levels(const Desc& desc, Queue& queue, int64_t least) {
   const int64_t levels = levels_of(desc, queue)->count;
-  if (desc.A.rows >= narrow * levels) return {};
-  return cat("takes levels of ", narrow, " rows or more in the mean, ", desc.A.rows, " rows have ", levels);
+  if (desc.A.rows >= least * levels) return {};
+  return cat("takes levels of ", least, " rows or more in the mean, ", desc.A.rows, " rows have ", levels);
 }
 
 /// Finds levels and programs, since only they tell.
@@ -207,7 +207,7 @@ std::string programs_unsupported(const Desc& desc) {
   std::string reason;
   try {
     queue.run([&] {
-      reason = narrow_levels(desc, queue);
+      reason = narrow_levels(desc, queue, least_level);
       if (reason.empty()) reason = programs_of<form>(desc, queue)->unsupported;
     });
   } catch (const Error& error) {

@@ -7,7 +7,7 @@ namespace kkc::ilu {
 
 template <class Dev>
 constexpr Implementation gpu_tables() {
-  return {{"gpu_tables"}, true, gpu_parts::tables_unsupported, gpu_parts::make_tables};
+  return {{"gpu_tables"}, true, gpu_parts::tables_unsupported<Form::lu>, gpu_parts::make_tables<Form::lu>};
 }
 
 }  // namespace kkc::ilu

@@ -1,4 +1,4 @@
-// The gpu_tables of ilu: plan and execute, for devices on which the lanes of a warp make progress by themselves.
+// The gpu_tables of ilu and ic: plan and execute, for devices on which the lanes of a warp make progress by themselves.
 #pragma once
 
 #include "device/gpu_scan.hpp"
@@ -9,6 +9,9 @@ namespace kkc::ilu {
 namespace gpu_parts {
 
 inline constexpr int64_t longest_row_with_table = 192;
+/// Of cholesky a row waits for all that it needs before it begins: so many rows of a level in the mean make up for
+/// that.
+inline constexpr int64_t least_level_of_cholesky = 512;
 /// What tables may take for an entry of the factors.
 inline constexpr int64_t most_table_bytes = 48;
 
@@ -16,6 +19,7 @@ inline constexpr int64_t most_table_bytes = 48;
 struct TableSpace {
   Buffer starts;  // int64_t[rows + 1], words
   int64_t words = 0;
+  int longest = 0;  // row
 };
 
 template <class I, class O>
@@ -23,30 +27,37 @@ FactorRows<I, O> rows_of_factors(const Desc& desc) {
   return {desc.factors.offsets->as<O>(), desc.factors.diagonal->as<O>(), desc.factors.indices->as<I>()};
 }
 
-inline std::shared_ptr<const TableSpace> table_space(const Desc& desc, Queue& queue) {
+template <Form form>
+std::shared_ptr<const TableSpace> table_space(const Desc& desc, Queue& queue) {
   if (!desc.found_tables) {
     auto space = std::make_shared<TableSpace>();
     const int64_t n = desc.A.rows;
     const auto array = [&](size_t bytes) { return Buffer(Memory::in_order(desc.memory), Space::device, bytes); };
     space->starts = array(static_cast<size_t>(n + 1) * sizeof(int64_t));
     const Buffer counts = array(static_cast<size_t>(n) * sizeof(uint32_t)),
-                 scratch = array(gpu::scan_scratch_bytes<int64_t>(n));
+                 scratch = array(gpu::scan_scratch_bytes<int64_t>(n)), facts = array(sizeof(TableFacts));
+    gpu::clear_words(queue, facts.data(), facts.bytes());
     gpu::prepare_scan<uint32_t, int64_t>(queue);
     dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
       using P = decltype(pair);
       using I = typename P::ordinal;
       using O = typename P::offset;
-      gpu::launch_over(queue, n, CountTableWords<I, O>{rows_of_factors<I, O>(desc), n, counts.as<uint32_t>()});
+      gpu::launch_over(
+          queue, n,
+          CountTableWords<form, I, O>{rows_of_factors<I, O>(desc), n, counts.as<uint32_t>(), facts.as<TableFacts>()});
     });
     gpu::exclusive_scan(queue, counts.as<uint32_t>(), space->starts.as<int64_t>(), n, scratch.data());
     queue.copy(&space->words, space->starts.as<int64_t>() + n, sizeof space->words);
+    TableFacts found{};
+    queue.copy(&found, facts.data(), sizeof found);
     queue.synchronize();
+    space->longest = found.longest;
     desc.found_tables = std::move(space);
   }
   return std::static_pointer_cast<const TableSpace>(desc.found_tables);
 }
 
-template <class E, class I, class O>
+template <class E, Form form, class I, class O>
 class TablesKernel final : public Kernel {
  public:
   TablesKernel(const Desc& desc, Queue& queue)
@@ -54,8 +65,7 @@ class TablesKernel final : public Kernel {
         rule_(desc.pivots),
         found_(desc.memory, queue),
         levels_(levels_of(desc, queue)),
-        rows_(desc.A.rows),
-        longest_(static_cast<int>(desc.longest_row)) {
+        rows_(desc.A.rows) {
     build_tables(desc, queue);
     gpu::prepare<BeginPrograms>(queue);
     with_slots([&]<class Functor>(Functor) { gpu::prepare<Functor>(queue); });
@@ -102,13 +112,13 @@ class TablesKernel final : public Kernel {
   template <class F>
   void with_slots(const F& f) const {
     if (longest_ <= 32)
-      f(FactorByTables<E, I, O, 1>{});
+      f(FactorByTables<E, form, I, O, 1>{});
     else if (longest_ <= 64)
-      f(FactorByTables<E, I, O, 2>{});
+      f(FactorByTables<E, form, I, O, 2>{});
     else if (longest_ <= 128)
-      f(FactorByTables<E, I, O, 4>{});
+      f(FactorByTables<E, form, I, O, 4>{});
     else
-      f(FactorByTables<E, I, O, 6>{});
+      f(FactorByTables<E, form, I, O, 6>{});
   }
 
   template <class X>
@@ -118,11 +128,12 @@ class TablesKernel final : public Kernel {
 
   void build_tables(const Desc& desc, Queue& queue) {
     const FactorRows<I, O> rows = rows_of_factors<I, O>(desc);
-    const std::shared_ptr<const TableSpace> space = table_space(desc, queue);
+    const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
+    longest_ = space->longest;
     const auto* const starts = space->starts.template as<int64_t>();
     words_ = device_array<uint32_t>(desc, static_cast<size_t>(space->words));
-    using Build = BuildTables<I, O>;
-    const int room = (longest_ + 3) / 4 * 4, slots = Build::slots_for(longest_);
+    using Build = BuildTables<form, I, O>;
+    const int room = (longest_ + 3) / 4 * 4, slots = ColumnTable<I>::slots_for(longest_);
     const size_t shared = Build::row_bytes(room, slots) * (Build::threads / 32);
     gpu::prepare<Build>(queue, shared);
     gpu::launch(queue, gpu::blocks_for(rows_, Build::threads / 32), Build::threads, shared,
@@ -145,33 +156,38 @@ class TablesKernel final : public Kernel {
   FoundRows found_;
   std::shared_ptr<const Levels> levels_;
   int64_t rows_;
-  int longest_;
+  int longest_ = 0;
   Buffer words_, records_;
 };
 
-inline std::unique_ptr<Kernel> make_tables(const Desc& desc, Queue& queue) {
+template <Form form>
+std::unique_ptr<Kernel> make_tables(const Desc& desc, Queue& queue) {
   std::unique_ptr<Kernel> kernel;
   dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
     using E = gpu::Element<typename decltype(scalar)::type>;
     using P = decltype(pair);
-    kernel = std::make_unique<TablesKernel<E, typename P::ordinal, typename P::offset>>(desc, queue);
+    kernel = std::make_unique<TablesKernel<E, form, typename P::ordinal, typename P::offset>>(desc, queue);
   });
   return kernel;
 }
 
 /// Finds levels and the tables' size.
-inline std::string tables_unsupported(const Desc& desc) {
+template <Form form>
+std::string tables_unsupported(const Desc& desc) {
   if (desc.A.rows == 0) return "there are no rows";
-  if (desc.longest_row > longest_row_with_table)
-    return cat("takes rows of at most ", longest_row_with_table, " entries, the factors may have one of ",
-               desc.longest_row);
   Queue& queue = desc.memory->queue();
   std::string reason;
   try {
     queue.run([&] {
-      if (reason = narrow_levels(desc, queue); !reason.empty()) return;
-      const int64_t bytes = 4 * table_space(desc, queue)->words;
-      if (bytes > most_table_bytes * desc.factors.nnz || bytes > 4 * int64_t{UINT32_MAX})
+      if (reason = narrow_levels(desc, queue, form == Form::lu ? least_level : least_level_of_cholesky);
+          !reason.empty())
+        return;
+      const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
+      const int64_t bytes = 4 * space->words;
+      if (space->longest > longest_row_with_table)
+        reason =
+            cat("takes rows of at most ", longest_row_with_table, " entries, the factors have one of ", space->longest);
+      else if (bytes > most_table_bytes * desc.factors.nnz || bytes > 4 * int64_t{UINT32_MAX})
         reason = cat("its tables would take ", bytes, " bytes, expected at most ", most_table_bytes,
                      " for each entry of the factors, and 16 GiB");
     });

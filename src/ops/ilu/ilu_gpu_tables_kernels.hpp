@@ -1,5 +1,5 @@
-// Kernels of gpu_tables, for ilu: as gpu_programs, but each row has a table of its own, which says of each four rows
-// that it needs and each of its entries where the other factors of their products stand.
+// Kernels of gpu_tables, for ilu and ic: as gpu_programs, but each row has a table of its own, which says of each four
+// rows that it needs and each of its entries where the other factors of their products stand.
 #pragma once
 
 #include <type_traits>
@@ -8,8 +8,15 @@
 
 namespace kkc::ilu::gpu_parts {
 
-/// Needed rows of a word of the table: a byte each, how far from the needed row's diagonal entry the number stands.
+/// Needed rows of a word of the table: a byte each, how far from the diagonal entry of its row the number stands. That
+/// is the needed row of lu, and of cholesky the row that the entry stands for.
 inline constexpr int table_steps = 4;
+
+/// Entries of a row that have words: cholesky's diagonal entry loses what the row itself has.
+template <Form form>
+__host__ __device__ constexpr int table_entries(int count, int middle) {
+  return form == Form::lu ? count : middle;
+}
 
 /// Where the words of needed rows from `step` on begin in a row's table, a multiple of table_steps. The row's entries
 /// before these have none: they come before what those rows change.
@@ -18,45 +25,91 @@ __host__ __device__ constexpr uint32_t table_words_before(uint32_t step, uint32_
   return words * entries - table_steps * (words * (words - 1) / 2);
 }
 
-/// Words of each row's table.
-template <class I, class O>
+struct alignas(8) TableFacts {
+  int longest;  // row
+};
+
+/// Words of each row's table, and how long rows are.
+template <Form form, class I, class O>
 struct CountTableWords {
   static constexpr int threads = 256;
+  static constexpr uint32_t too_many = 1u << 30;
   FactorRows<I, O> rows;
   int64_t count;
   uint32_t* words;
+  TableFacts* facts;  // zero at first
 
   __device__ void operator()() const {
     const int64_t i = int64_t{blockIdx.x} * threads + threadIdx.x;
     if (i >= count) return;
-    const auto middle = static_cast<uint32_t>(rows.diagonal[i] - rows.offsets[i]),
-               entries = static_cast<uint32_t>(rows.offsets[i + 1] - rows.offsets[i]);
-    words[i] = table_words_before((middle + table_steps - 1) / table_steps * table_steps, entries);
+    const O entries = rows.offsets[i + 1] - rows.offsets[i], middle = rows.diagonal[i] - rows.offsets[i];
+    const auto length = static_cast<int>(min(static_cast<O>(INT32_MAX), entries));
+    if (gpu::load_fresh(&facts->longest) < length) atomicMax(&facts->longest, length);
+    const auto steps = static_cast<uint32_t>((middle + table_steps - 1) / table_steps * table_steps);
+    words[i] = entries > 4096 ? too_many
+                              : table_words_before(steps, static_cast<uint32_t>(table_entries<form>(
+                                                              static_cast<int>(entries), static_cast<int>(middle))));
   }
 };
 
-/// A warp a row. In shared memory, for each, `room` words and a hash table of `slots` columns.
-template <class I, class O>
-struct BuildTables {
-  static constexpr int threads = 128;
-  FactorRows<I, O> rows;
-  int64_t count;
-  int room, slots;
-  const int64_t* starts;
-  uint32_t* words;
-
+/// Columns of a row in shared memory, and the places of those among its entries.
+template <class I>
+struct ColumnTable {
+  using Word = std::conditional_t<sizeof(I) == 4, unsigned, unsigned long long>;
   struct Slot {
     I column;  // all ones: empty
     I place;
   };
+  Slot* slots;
+  uint32_t mask;
+
   /// A power of two.
   __host__ __device__ static constexpr int slots_for(int entries) {
     int slots = 32;
     while (slots < 4 * entries) slots *= 2;
     return slots;
   }
+  /// All lanes of a warp together.
+  __device__ void fill(const I* columns, int count) const {
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    for (uint32_t at = static_cast<uint32_t>(lane); at <= mask; at += 32) slots[at].column = I{-1};
+    gpu::sync32();
+    for (int e = lane; e < count; e += 32) {
+      uint32_t at = hash(columns[e]) & mask;
+      while (atomicCAS(reinterpret_cast<Word*>(&slots[at].column), ~Word{0}, static_cast<Word>(columns[e])) != ~Word{0})
+        at = (at + 1) & mask;
+      slots[at].place = static_cast<I>(e);
+    }
+    gpu::sync32();
+  }
+  /// Or -1.
+  __device__ int find(I column) const {
+    uint32_t at = hash(column) & mask;
+    Slot slot = slots[at];
+    while (slot.column != column && slot.column != I{-1}) slot = slots[at = (at + 1) & mask];
+    return slot.column == column ? static_cast<int>(slot.place) : -1;
+  }
+
+ private:
+  __device__ static uint32_t hash(I column) {
+    return static_cast<uint32_t>(static_cast<Word>(column)) * 0x9e3779b1u >> 16;
+  }
+};
+
+/// A warp a row; eight lanes look through each of four needed rows. In shared memory, for each row, a table of its
+/// columns and, of lu, `room` words.
+template <Form form, class I, class O>
+struct BuildTables {
+  static constexpr int threads = 128, part_lanes = 32 / table_steps;
+  FactorRows<I, O> rows;
+  int64_t count;
+  int room, slots;
+  const int64_t* starts;
+  uint32_t* words;
+
   __host__ __device__ static constexpr size_t row_bytes(int room, int slots) {
-    return static_cast<size_t>(room) * sizeof(uint32_t) + static_cast<size_t>(slots) * sizeof(Slot);
+    return (form == Form::lu ? static_cast<size_t>(room) * sizeof(uint32_t) : 0) +
+           static_cast<size_t>(slots) * sizeof(typename ColumnTable<I>::Slot);
   }
 
   __device__ void operator()() const {
@@ -64,86 +117,80 @@ struct BuildTables {
     const int64_t i = (int64_t{blockIdx.x} * threads + threadIdx.x) / 32;
     if (i >= count) return;
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
-    auto* const table = reinterpret_cast<Slot*>(shared + static_cast<size_t>(warp) * row_bytes(room, slots));
-    auto* const word = reinterpret_cast<uint32_t*>(table + slots);
-    auto* const bytes = reinterpret_cast<uint8_t*>(word);
+    auto* const mine = shared + static_cast<size_t>(warp) * row_bytes(room, slots);
     const O first = rows.offsets[i];
-    const int entries = static_cast<int>(rows.offsets[i + 1] - first),
-              middle = static_cast<int>(rows.diagonal[i] - first);
+    const int middle = static_cast<int>(rows.diagonal[i] - first),
+              entries = table_entries<form>(static_cast<int>(rows.offsets[i + 1] - first), middle);
     if (middle == 0) return;
-    const uint32_t mask = static_cast<uint32_t>(slots_for(entries)) - 1;
-    for (uint32_t at = static_cast<uint32_t>(lane); at <= mask; at += 32) table[at].column = I{-1};
-    for (int e = lane; e < entries; e += 32) word[e] = 0;
-    gpu::sync32();
-    for (int e = lane; e < entries; e += 32) insert(table, mask, rows.indices[first + e], e);
-    gpu::sync32();
-
+    const ColumnTable<I> table{reinterpret_cast<typename ColumnTable<I>::Slot*>(mine),
+                               static_cast<uint32_t>(ColumnTable<I>::slots_for(entries)) - 1};
     uint32_t* to = words + starts[i];
-    O diagonals{}, ends{};  // of 32 needed rows, one a lane
+    auto* const word = reinterpret_cast<uint32_t*>(table.slots + slots);
+    if constexpr (form == Form::lu)
+      for (int e = lane; e < entries; e += 32) word[e] = 0;
+    else
+      for (int64_t w = lane; w < starts[i + 1] - starts[i]; w += 32) to[w] = 0;
+    table.fill(rows.indices + first, entries);
+
+    O diagonals{}, bounds{};  // of 32 needed rows, one a lane
     Part next;
     const auto load = [&](int begin) {  // for the needed row begin + lane / part_lanes
       if (begin >= middle) return;
       if (begin % 32 == 0 && begin + lane < middle) {
         const I k = rows.indices[first + begin + lane];
         diagonals = rows.diagonal[k];
-        ends = rows.offsets[k + 1];
+        bounds = rows.offsets[form == Form::lu ? k + 1 : k];
       }
       const int step = begin + lane / part_lanes;
       next.diagonal = gpu::shuffle_from(diagonals, step & 31, 32);
-      next.end = gpu::shuffle_from(ends, step & 31, 32);
-      if (step >= middle) next.end = 0;
-      const O q = next.diagonal + 1 + static_cast<O>(lane % part_lanes);
-      next.column = q < next.end ? rows.indices[q] : I{};
+      const O bound = gpu::shuffle_from(bounds, step & 31, 32);
+      next.begin = form == Form::lu ? next.diagonal + 1 : bound;
+      next.end = step >= middle ? next.begin : form == Form::lu ? bound : next.diagonal;
+      next.begin += static_cast<O>(lane % part_lanes);
+      next.column = next.begin < next.end ? rows.indices[next.begin] : I{};
     };
     load(0);
     for (int begin = 0; begin < middle; begin += table_steps) {
       const Part part = next;
+      const int step = begin + lane / part_lanes;
       load(begin + table_steps);
       I column = part.column;
-      for (O q = part.diagonal + 1 + static_cast<O>(lane % part_lanes); q < part.end;) {
-        const int place = find(table, mask, column);
-        if (place >= 0) bytes[table_steps * place + lane / part_lanes] = static_cast<uint8_t>(q - part.diagonal);
+      for (O q = part.begin; q < part.end;) {
+        if (const int place = table.find(column); place >= 0) {
+          if constexpr (form == Form::lu)
+            reinterpret_cast<uint8_t*>(word)[table_steps * place + lane / part_lanes] =
+                static_cast<uint8_t>(q - part.diagonal);
+          else
+            reinterpret_cast<uint8_t*>(
+                to + table_words_before(static_cast<uint32_t>(place), static_cast<uint32_t>(entries)) +
+                (step - place / table_steps * table_steps))[place % table_steps] =
+                static_cast<uint8_t>(part.diagonal - q);
+        }
         q += part_lanes;
         if (q < part.end) column = rows.indices[q];
       }
-      gpu::sync32();
-      for (int e = begin + lane; e < entries; e += 32) {
-        to[e - begin] = word[e];
-        word[e] = 0;
+      if constexpr (form == Form::lu) {
+        gpu::sync32();
+        for (int e = begin + lane; e < entries; e += 32) {
+          to[e - begin] = word[e];
+          word[e] = 0;
+        }
+        gpu::sync32();
+        to += entries - begin;
       }
-      gpu::sync32();
-      to += entries - begin;
     }
   }
 
  private:
-  using Word = std::conditional_t<sizeof(I) == 4, unsigned, unsigned long long>;
-  static constexpr int part_lanes = 32 / table_steps;
-  /// Of a needed row, for the lanes that look through it: its diagonal entry and end, and a column for each.
+  /// Of a needed row, for a lane that looks through it: its diagonal entry, what to look at, and the first column.
   struct Part {
-    O diagonal, end;
+    O diagonal, begin, end;
     I column;
   };
-
-  __device__ static uint32_t hash(I column) {
-    return static_cast<uint32_t>(static_cast<Word>(column)) * 0x9e3779b1u >> 16;
-  }
-  __device__ static void insert(Slot* table, uint32_t mask, I column, int place) {
-    uint32_t at = hash(column) & mask;
-    while (atomicCAS(reinterpret_cast<Word*>(&table[at].column), ~Word{0}, static_cast<Word>(column)) != ~Word{0})
-      at = (at + 1) & mask;
-    table[at].place = static_cast<I>(place);
-  }
-  __device__ static int find(const Slot* table, uint32_t mask, I column) {
-    uint32_t at = hash(column) & mask;
-    Slot slot = table[at];
-    while (slot.column != column && slot.column != I{-1}) slot = table[at = (at + 1) & mask];
-    return slot.column == column ? static_cast<int>(slot.place) : -1;
-  }
 };
 
 /// Rows of at most 32 `slots` entries, a warp for each; lanes own every 32nd entry.
-template <class E, class I, class O, int slots>
+template <class E, Form form, class I, class O, int slots>
 struct FactorByTables : ProgramFactors<E, I, O> {
   static constexpr int threads = 64, each = 1;
   const I* indices;
@@ -154,7 +201,7 @@ struct FactorByTables : ProgramFactors<E, I, O> {
     if (group >= this->groups) return;
     const int lane = static_cast<int>(threadIdx.x) & 31;
     const ProgramRow<I, O> record = this->records[group];
-    const int count = record.count, middle = record.middle;
+    const int count = record.count, middle = record.middle, entries = table_entries<form>(count, middle);
     const uint32_t* const table = this->programs + record.start;
     O place[slots];  // of needed rows' pivots
     E w[slots];
@@ -163,14 +210,14 @@ struct FactorByTables : ProgramFactors<E, I, O> {
       const int e = lane + 32 * q;
       place[q] = e < middle ? gpu::load_constant(this->diagonal + gpu::load_constant(indices + record.first + e)) : O{};
       w[q] = E{};
-      if (e < count) w[q] = this->template value<Form::lu>(static_cast<O>(record.first + e), e == middle);
+      if (e < count) w[q] = this->template value<form>(static_cast<O>(record.first + e), e == middle);
     }
     const auto load = [&](int begin, uint32_t(&to)[slots]) {
 #pragma unroll
       for (int q = 0; q < slots; ++q)
-        to[q] = begin < middle && lane + 32 * q >= begin && lane + 32 * q < count
+        to[q] = begin < middle && lane + 32 * q >= begin && lane + 32 * q < entries
                     ? gpu::load_constant(
-                          table + table_words_before(static_cast<uint32_t>(begin), static_cast<uint32_t>(count)) +
+                          table + table_words_before(static_cast<uint32_t>(begin), static_cast<uint32_t>(entries)) +
                           (lane + 32 * q - begin))
                     : 0;
     };
@@ -203,8 +250,10 @@ struct FactorByTables : ProgramFactors<E, I, O> {
           for (int j = 0; j < table_steps; ++j)
 #pragma unroll
             for (int q = c; q < slots; ++q)
-              if ((open >> (j * slots + q) & 1u) != 0)
-                u[j][q] = gpu::load_fresh(this->values + (from[j] + static_cast<O>(distances[q] >> (8 * j) & 255u)));
+              if ((open >> (j * slots + q) & 1u) != 0) {
+                const auto distance = static_cast<O>(distances[q] >> (8 * j) & 255u);
+                u[j][q] = gpu::load_fresh(this->values + (form == Form::lu ? from[j] + distance : place[q] - distance));
+              }
           if (lacks_pivot) {
             const E there = gpu::load_fresh(this->values + place[c]);
             if (is_there(there)) {
@@ -225,7 +274,12 @@ struct FactorByTables : ProgramFactors<E, I, O> {
           if (lane == inner + j) w[c] = l;
 #pragma unroll
           for (int q = c; q < slots; ++q)
-            if ((used >> (j * slots + q) & 1u) != 0) w[q] = minus_product(w[q], l, u[j][q]);
+            if ((used >> (j * slots + q) & 1u) != 0)
+              w[q] = form == Form::lu ? minus_product(w[q], l, u[j][q]) : minus_conjugate_product(w[q], l, u[j][q]);
+          if constexpr (form == Form::cholesky)
+#pragma unroll
+            for (int q = c; q < slots; ++q)
+              if (lane + 32 * q == middle) w[q] = from_real<E>(real_part(w[q]) - squared(l));
         }
       }
     }
@@ -236,7 +290,7 @@ struct FactorByTables : ProgramFactors<E, I, O> {
 #pragma unroll
     for (int q = 0; q < slots; ++q) {
       const int e = lane + 32 * q;
-      if (e == middle) finish_row<E, Form::lu>(record.row, w[q], finite, this->rule, this->found);
+      if (e == middle) finish_row<E, form>(record.row, w[q], finite, this->rule, this->found);
       if (e < count) tell(this->values + record.first + e, w[q]);
     }
   }
