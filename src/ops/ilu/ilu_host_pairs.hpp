@@ -75,6 +75,7 @@ class HostPairs {
   }
 
  private:
+  // A chunk's rows are the power of two above a share of all, within these bounds: 32 to 2048.
   static constexpr int64_t least_chunk_rows = 31, most_chunk_rows = 1024,
                            longest_row = std::numeric_limits<uint16_t>::max();
   static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
