@@ -16,6 +16,7 @@
 namespace kkc::ilu {
 namespace gpu_parts {
 
+inline constexpr size_t ticket_bytes = 256;          // of the workspace
 inline constexpr size_t most_shared = 96 << 10;      // of a block
 inline constexpr int most_warps = 8, few_warps = 2;  // of a block; it ends with its last row
 // Entries of a row in shared memory where others do not fit.
@@ -103,7 +104,6 @@ class SyncFreeKernel final : public Kernel {
   }
 
  private:
-  static constexpr size_t ticket_bytes = 256;
   // Rows a level and entries a row in the mean, see goes_together().
   static constexpr int64_t wide_level = 256, short_row = 10, wider = 4;
   static constexpr uint32_t needed_of_a_meeting = 4;

@@ -12,6 +12,30 @@ namespace gpu_parts {
 /// Beyond so many times the mean level's rows in the widest level, gates tell nothing.
 inline constexpr int64_t uneven_levels = 8;
 
+/// Every bit of `count` numbers set, and the ticket at zero.
+template <class E>
+void begin_programs(Queue& queue, E* values, int64_t count, unsigned* ticket) {
+  const int64_t words = count * static_cast<int64_t>(sizeof(E) / sizeof(uint32_t));
+  gpu::launch(queue, std::min(gpu::blocks_for(words, BeginPrograms::threads * 8), 4096u), BeginPrograms::threads, 0,
+              BeginPrograms{reinterpret_cast<uint32_t*>(values), words, ticket});
+}
+
+template <class E, class I, class O>
+ProgramFactors<E, I, O> program_factors(const FactorPattern& factors, const Rule<RealPart<E>>& rule,
+                                        const FoundRows& found, const Buffer& records, const Buffer& programs,
+                                        int64_t groups, const Args& args) {
+  return {records.as<ProgramRow<I, O>>(),
+          programs.as<uint32_t>(),
+          factors.diagonal->as<O>(),
+          ilu_pattern::ValueSource<O>(factors),
+          static_cast<const E*>(args.A.values),
+          static_cast<E*>(const_cast<void*>(args.factors.values)),
+          rule,
+          found.counter(),
+          static_cast<unsigned*>(args.workspace),
+          groups};
+}
+
 template <class E, Form form, class I, class O>
 class ProgramsKernel final : public Kernel {
   using Long = FactorLongRows<E, form, I, O>;
@@ -37,33 +61,20 @@ class ProgramsKernel final : public Kernel {
   }
 
   void execute(Queue& queue, const Args& args) override {
-    E* const values = static_cast<E*>(const_cast<void*>(args.factors.values));
-    auto* const ticket = static_cast<unsigned*>(args.workspace);
-    E* const inverses = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
-    begin(queue, values, args.factors.nnz, ticket);
-    const auto set = [&](ProgramFactors<E, I, O>& functor) {
-      functor.records = records_.template as<ProgramRow<I, O>>();
-      functor.programs = programs_->words.template as<uint32_t>();
-      functor.diagonal = factors_.diagonal->template as<O>();
-      functor.source = ilu_pattern::ValueSource<O>(factors_);
-      functor.A = static_cast<const E*>(args.A.values);
-      functor.values = values;
-      functor.rule = rule_;
-      functor.found = found_.counter();
-      functor.ticket = ticket;
-      functor.groups = groups_;
-    };
+    const auto common = program_factors<E, I, O>(factors_, rule_, found_, records_, programs_->words, groups_, args);
+    begin_programs(queue, common.values, args.factors.nnz, common.ticket);
     if (programs_->lanes > 0) {
       with_short([&]<class Functor>(Functor functor) {
-        set(functor);
+        static_cast<ProgramFactors<E, I, O>&>(functor) = common;
         functor.gates = gates_.template as<O>();
         gpu::launch(queue, gpu::blocks_for(groups_, Functor::threads / 32), Functor::threads, 0, functor);
       });
       return;
     }
-    begin(queue, inverses, rows_, ticket);
+    E* const inverses = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
+    begin_programs(queue, inverses, rows_, common.ticket);
     Long functor{};
-    set(functor);
+    static_cast<ProgramFactors<E, I, O>&>(functor) = common;
     functor.inverses = inverses;
     functor.room = room_;
     functor.lower_room = lower_room_;
@@ -90,14 +101,6 @@ class ProgramsKernel final : public Kernel {
   }
 
  private:
-  static constexpr size_t ticket_bytes = 256;
-
-  static void begin(Queue& queue, E* values, int64_t count, unsigned* ticket) {
-    const int64_t words = count * static_cast<int64_t>(sizeof(E) / sizeof(uint32_t));
-    gpu::launch(queue, std::min(gpu::blocks_for(words, BeginPrograms::threads * 8), 4096u), BeginPrograms::threads, 0,
-                BeginPrograms{reinterpret_cast<uint32_t*>(values), words, ticket});
-  }
-
   template <class F>
   void with_short(const F& f) const {
     if (programs_->lanes == 8)
@@ -127,10 +130,9 @@ class ProgramsKernel final : public Kernel {
     if (programs_->lanes > 0 && widest * levels_->count <= uneven_levels * rows_)
       gates_ = Buffer(Memory::in_order(desc.memory), Space::device, static_cast<size_t>(groups_) * sizeof(O));
     Buffer ticket(Memory::in_order(desc.memory), Space::device, ticket_bytes);
-    const auto words = static_cast<int64_t>(records_.bytes() / sizeof(uint32_t));
     if (each > 1)
-      gpu::launch(queue, std::min(gpu::blocks_for(words, BeginPrograms::threads * 8), 4096u), BeginPrograms::threads, 0,
-                  BeginPrograms{records_.template as<uint32_t>(), words, ticket.template as<unsigned>()});
+      begin_programs(queue, records_.template as<uint32_t>(), static_cast<int64_t>(records_.bytes() / sizeof(uint32_t)),
+                     ticket.template as<unsigned>());
     gpu::launch_over(
         queue, rows_,
         SetProgramRows<I, O>{{desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),

@@ -72,28 +72,16 @@ class TablesKernel final : public Kernel {
   }
 
   void execute(Queue& queue, const Args& args) override {
-    E* const values = static_cast<E*>(const_cast<void*>(args.factors.values));
-    auto* const ticket = static_cast<unsigned*>(args.workspace);
-    const int64_t words = args.factors.nnz * static_cast<int64_t>(sizeof(E) / sizeof(uint32_t));
-    gpu::launch(queue, std::min(gpu::blocks_for(words, BeginPrograms::threads * 8), 4096u), BeginPrograms::threads, 0,
-                BeginPrograms{reinterpret_cast<uint32_t*>(values), words, ticket});
+    const auto common = program_factors<E, I, O>(factors_, rule_, found_, records_, words_, rows_, args);
+    begin_programs(queue, common.values, args.factors.nnz, common.ticket);
     with_slots([&]<class Functor>(Functor functor) {
-      functor.records = records_.template as<ProgramRow<I, O>>();
-      functor.programs = words_.template as<uint32_t>();
-      functor.diagonal = factors_.diagonal->template as<O>();
-      functor.source = ilu_pattern::ValueSource<O>(factors_);
-      functor.A = static_cast<const E*>(args.A.values);
-      functor.values = values;
-      functor.rule = rule_;
-      functor.found = found_.counter();
-      functor.ticket = ticket;
-      functor.groups = rows_;
+      static_cast<ProgramFactors<E, I, O>&>(functor) = common;
       functor.indices = static_cast<const I*>(args.factors.indices);
       gpu::launch(queue, gpu::blocks_for(rows_, Functor::threads / 32), Functor::threads, 0, functor);
     });
   }
 
-  size_t workspace_bytes() const override { return 256; }
+  size_t workspace_bytes() const override { return ticket_bytes; }
   int64_t plan_bytes() const override {
     return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes() +
                                 records_.bytes() + words_.bytes());
