@@ -191,6 +191,111 @@ Pattern blocks(Random& random, Index size, Index count, bool more) {
   return A;
 }
 
+/// Streets: chains of points, some of which end, and a few ways between them.
+Pattern road(Random& random) {
+  constexpr Index n = 600'000;
+  Pattern A(n);
+  for (Index i = 0; i < n; ++i) {
+    A.add(i, i);
+    if (i + 1 < n && random.share() < 0.93) A.add_both(i, i + 1);
+    if (random.share() < 0.18)
+      A.add_both(i, std::min(n - 1, i + 1 + static_cast<Index>(std::exp2(random.share() * 12))));
+  }
+  return A;
+}
+
+/// Hexagons, 700 x 700 points, in patches of 20 x 20 that follow each other in any order.
+Pattern honeycomb(Random& random) {
+  constexpr Index k = 700, patch = 20, patches = k / patch;
+  std::vector<Index> order(patches * patches);
+  for (Index p = 0; p < patches * patches; ++p) order[static_cast<size_t>(p)] = p;
+  for (Index p = patches * patches - 1; p > 0; --p)
+    std::swap(order[static_cast<size_t>(p)], order[static_cast<size_t>(random.below(p + 1))]);
+  const auto number = [&](Index x, Index y) {
+    return order[static_cast<size_t>(y / patch * patches + x / patch)] * patch * patch + y % patch * patch + x % patch;
+  };
+  Pattern A(k * k);
+  for (Index y = 0; y < k; ++y)
+    for (Index x = 0; x < k; ++x) {
+      A.add(number(x, y), number(x, y));
+      if (x + 1 < k) A.add_both(number(x, y), number(x + 1, y));
+      if ((x + y) % 2 == 1 && y + 1 < k) A.add_both(number(x, y), number(x, y + 1));
+    }
+  return A;
+}
+
+/// A grid of 450 x 450 points, each cell cut by one of its diagonals.
+Pattern triangles(Random& random) {
+  constexpr Index k = 450;
+  Pattern A(k * k);
+  for (Index i = 0; i < k * k; ++i) {
+    const bool right = i % k + 1 < k, above = i + k < k * k;
+    A.add(i, i);
+    if (right) A.add_both(i, i + 1);
+    if (above) A.add_both(i, i + k);
+    if (right && above) random.share() < 0.5 ? A.add_both(i, i + k + 1) : A.add_both(i + 1, i + k);
+  }
+  return A;
+}
+
+/// Optimal control: states on a grid of 36^3 points, controls, and multipliers of the grid's equations.
+Pattern control(Random&) {
+  constexpr Index k = 36, n = k * k * k;
+  Pattern A(3 * n);
+  for (Index i = 0; i < n; ++i) {
+    const auto meets = [&](Index j) {
+      A.add(i, j);
+      A.add_both(j, 2 * n + i);
+    };
+    meets(i);
+    if (i % k > 0) meets(i - 1);
+    if (i % k + 1 < k) meets(i + 1);
+    if (i / k % k > 0) meets(i - k);
+    if (i / k % k + 1 < k) meets(i + k);
+    if (i >= k * k) meets(i - k * k);
+    if (i + k * k < n) meets(i + k * k);
+    A.add(n + i, n + i);
+    A.add_both(n + i, 2 * n + i);
+    A.add(2 * n + i, 2 * n + i);
+  }
+  return A;
+}
+
+/// A grid of 70^3 points in no order.
+Pattern shuffled(Random& random) {
+  constexpr Index k = 70, n = k * k * k;
+  std::vector<Index> order(n);
+  for (Index i = 0; i < n; ++i) order[static_cast<size_t>(i)] = i;
+  for (Index i = n - 1; i > 0; --i)
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(random.below(i + 1))]);
+  Pattern A(n);
+  for (Index i = 0; i < n; ++i) {
+    const auto at = [&](Index j) { return order[static_cast<size_t>(j)]; };
+    A.add(at(i), at(i));
+    if (i % k + 1 < k) A.add_both(at(i), at(i + 1));
+    if (i / k % k + 1 < k) A.add_both(at(i), at(i + k));
+    if (i + k * k < n) A.add_both(at(i), at(i + k * k));
+  }
+  return A;
+}
+
+/// Dense blocks on the diagonal, and a strip of columns beside each, as in power networks.
+Pattern power(Random& random) {
+  constexpr Index n = 15'000;
+  Pattern A(n);
+  for (Index block = 0; block < n;) {
+    const Index size = std::min(n - block, 40 + random.below(200)), width = 60 + random.below(120),
+                strip = random.below(n - 200);
+    for (Index i = block; i < block + size; ++i) {
+      for (Index j = block; j < block + size; ++j)
+        if (i == j || size < 150 || random.share() < 0.5) A.add(i, j);
+      for (Index j = 0; j < width; ++j) A.add(i, strip + j);
+    }
+    block += size;
+  }
+  return A;
+}
+
 void write(const std::filesystem::path& file, Pattern A) {
   size_t entries = 0;
   for (auto& row : A.rows) {
@@ -216,10 +321,13 @@ void write(const std::filesystem::path& file, Pattern A) {
 
 int main(int argc, char** argv) {
   using std::placeholders::_1;
-  std::map<std::string, std::function<Pattern(Random&)>> kinds{{"web", web},       {"economy", economy},
-                                                               {"saddle", saddle}, {"circuit", circuit},
-                                                               {"points", points}, {"linear_program", linear_program},
-                                                               {"near", near},     {"holes", holes}};
+  std::map<std::string, std::function<Pattern(Random&)>> kinds{{"web", web},         {"economy", economy},
+                                                               {"saddle", saddle},   {"circuit", circuit},
+                                                               {"points", points},   {"linear_program", linear_program},
+                                                               {"near", near},       {"holes", holes},
+                                                               {"road", road},       {"honeycomb", honeycomb},
+                                                               {"power", power},     {"triangles", triangles},
+                                                               {"control", control}, {"shuffled", shuffled}};
   // 6 million entries of dense blocks, and these that an entry more makes unlike.
   for (const Index size : {24, 64, 150, 300, 600})
     kinds["dense" + std::to_string(size)] = std::bind(blocks, _1, size, 6'000'000 / (size * size), false);

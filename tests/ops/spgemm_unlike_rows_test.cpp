@@ -90,6 +90,29 @@ TEST_CASE("spgemm: rows of B are alike, of C none", "[spgemm]") {
   }
 }
 
+TEST_CASE("spgemm: rows that are alike in patches, each with another far neighbour", "[spgemm]") {
+  // Of so many patches rows of each are a class of their own, or all have one of four.
+  constexpr int64_t patch = 20, patches = 5000, n = patch * patches;
+  for (const auto& [device, options] : hosts<double>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(device) << ' ' << options);
+    std::vector<int64_t> far(patches);
+    for (const bool few : {false, true}) {
+      for (int64_t p = 0; p < patches; ++p)
+        far[static_cast<size_t>(p)] = few ? (p + 10 + 100 * (p % 4)) % patches : random_int(random, 0, patches - 1);
+      const HostCsr<double> A = with_columns(random, n, n, [&](int64_t i) {
+        std::vector<int64_t> columns{i, far[static_cast<size_t>(i / patch)] * patch + i % patch};
+        if (i % patch > 0) columns.push_back(i - 1);
+        return columns;
+      });
+      const auto classes = number_in(checked_info(ctx, random, A, A), "row_classes");
+      REQUIRE(classes);
+      CHECK((*classes > 0) == few);
+    }
+  }
+}
+
 TEST_CASE("spgemm: rows of one entry beside very long ones", "[spgemm]") {
   constexpr int64_t rows = 9000, inner = 7000, cols = 5000;
   for (const auto& [device, options] : hosts<double>()) {

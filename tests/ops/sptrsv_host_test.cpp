@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <set>
 #include <string>
 
 #include "support/sptrsv_case.hpp"
@@ -201,4 +202,50 @@ TEMPLATE_TEST_CASE("sptrsv: op T and H by columns and by levels give the same bi
           REQUIRE(same);
         }
       }
+}
+
+TEST_CASE("sptrsv: rows in turn only by few threads, and where they are no chain", "[sptrsv]") {
+  if (!has_threads() || !has_kernels<double>(KKC_DEVICE_OPENMP, "sptrsv")) return;
+  constexpr int64_t n = 60'000;
+  Random random(seed());
+  INFO("seed " << seed());
+  // The first third of the rows need the one before, or none do; the others need some far before.
+  for (const bool chain : {false, true}) {
+    HostCsr<double> L;
+    L.rows = L.cols = n;
+    for (int64_t i = 0; i < n; ++i) {
+      if (chain && i < n / 3) {
+        if (i >= 40) L.indices.push_back(i - 40);
+        if (i > 0) L.indices.push_back(i - 1);
+      } else {
+        std::set<int64_t> far;  // ascending
+        for (int64_t k = 0; k < 6 && i > 2000; ++k) far.insert(random_int(random, 0, i - 2000));
+        L.indices.insert(L.indices.end(), far.begin(), far.end());
+      }
+      L.indices.push_back(i);
+      L.offsets.push_back(L.nnz());
+    }
+    L.values.assign(L.indices.size(), 0.1);
+    for (int64_t i = 0; i < n; ++i) L.values[static_cast<size_t>(L.offsets[static_cast<size_t>(i) + 1] - 1)] = 2;
+    const std::vector<double> right = random_vector<double>(random, static_cast<size_t>(n));
+    std::vector<double> first;
+    for (const int threads : {1, 2, 8, 12, 16}) {
+      const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
+      const DeviceCsr<double> A(ctx, L, KKC_INDEX_32_32, 0);
+      SpmvVectors<double> b(ctx, Lie::right, n, 1, 77.0), x(ctx, Lie::right, n, 1, 77.0);
+      b.set(right);
+      Plan plan;
+      ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, A, b, x,
+                         Options(R"({"implementation": "host_levels"})"), plan.out()));
+      const double one = 1;
+      ok(kkc_sptrsv_execute(plan, &one, A, b, x));
+      const std::vector<double> solution = x.get();
+      if (first.empty()) first = solution;
+      const std::string info = info_of_plan(plan);
+      INFO(threads << " threads: " << info);
+      CHECK((info.find("rows_in_turn") != std::string::npos) == (!chain && threads > 1 && threads < 12));
+      const bool same = solution == first;
+      REQUIRE(same);
+    }
+  }
 }

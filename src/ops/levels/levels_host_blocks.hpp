@@ -4,8 +4,8 @@
 // one thread without a wait in between (the aims of Böhnlein, Papp, Steiner, Yzelman, "Efficient parallel scheduling
 // for sparse triangular solvers", arXiv 2503.05408; by levels instead of by growing). Of long blocks the threads list
 // which others each needs, and only these lists are gone through in order. Where blocks would be short and rows seldom
-// need those right before them, there are no levels: threads take rows in turn; else each thread begins with what needs
-// only its own part, if that is most of it.
+// need those right before them, few threads make no levels but take rows in turn; else each thread begins with what
+// needs only its own part, if that is most of it.
 #pragma once
 
 #include <algorithm>
@@ -78,22 +78,27 @@ inline constexpr int most_own_parts = 4;
 /// What waiting for all others at a phase's beginning costs.
 constexpr int64_t phase_work(int threads) { return 400 + 60 * int64_t{threads}; }
 
+/// From so many threads on levels are faster than rows in turn, whose threads look at the flags of all others.
+inline constexpr int least_threads_by_levels = 12;
+
 /// Whether threads that take `each` steps in turn would seldom wait: few of these reach the steps right before them,
-/// which others have under way. Rows ascend. Looks at every fourth turn.
+/// which others have under way, and hardly any the last one before, for then turns are a chain. Rows ascend. Looks at
+/// every fourth turn.
 template <class Rows>
 bool seldom_waits(const Rows& rows, int64_t n, bool ascending, int threads, int64_t each) {
   const auto step_of = [&](int64_t row) { return ascending ? row : n - 1 - row; };  // and the row of a step
-  int64_t turns = 0, waiting = 0;
+  int64_t turns = 0, waiting = 0, chained = 0;
   for (int64_t first = 0; first < n; first += 4 * each) {
     bool waits = false;
     for (int64_t step = first; step < std::min(n, first + each) && !waits; ++step) {
       const int64_t nearest = nearest_before(rows, step_of(step), first, step_of);
       waits = nearest >= first - (threads - 1) * each && nearest >= 0;
+      chained += waits && nearest == first - 1;
     }
     ++turns;
     waiting += waits;
   }
-  return waiting * 2 <= turns;
+  return waiting * 2 <= turns && chained * 8 <= turns;
 }
 
 /// Whether most rows need some before their part, of `threads` equal parts of neighbouring rows. Looks at some.
@@ -195,7 +200,8 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   for (const BlockPart& part : parts) count_of_blocks += part.blocks.size();
   const bool long_blocks = static_cast<int64_t>(count_of_blocks) * 8 <= n;
   const int64_t in_turn = std::max<int64_t>(8, 64 / threads);
-  if (!long_blocks && rows.ascending() && seldom_waits(rows, n, ascending, threads, in_turn)) {
+  if (threads < least_threads_by_levels && !long_blocks && rows.ascending() &&
+      seldom_waits(rows, n, ascending, threads, in_turn)) {
     made.threads = threads;
     made.steps_in_turn = in_turn;
     return made;

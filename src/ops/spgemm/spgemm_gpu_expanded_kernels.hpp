@@ -2,10 +2,10 @@
 // names each row of B about once (the second half of a Galerkin product), or whose dense rows have most of the products
 // (with the transpose, for example): a row's products are the entries of the rows of B that it names, one behind
 // the other, so that each row is put in order as if it were one of a matrix (order_rows). The numeric phase is
-// GatherRows'.
+// GatherTiles' or GatherEntries'.
 #pragma once
 
-#include "spgemm_gpu_gathered_kernels.hpp"
+#include "spgemm_gpu_gathered_tiles_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
@@ -83,10 +83,6 @@ struct ListExpanded {
         of_a[k] = in_values(positions_a, entry[u]);
         of_b[k] = in_values(positions_b, products.position(product[u], entry[u]));
       }
-  }
-
-  __device__ static uint32_t in_values(const Offsets& positions, int64_t entry) {
-    return static_cast<uint32_t>(positions.data != nullptr ? positions.at(entry) : entry);
   }
 };
 

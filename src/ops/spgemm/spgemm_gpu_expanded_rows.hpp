@@ -11,13 +11,12 @@ namespace kkc::spgemm::gpu_parts {
 
 // Products an entry of C: slots of more take less to read. The lists of so many are less than four times C's bytes.
 inline constexpr double most_expanded_compression = 2.5;
-// The same for restrictions, each of whose rows of B one row of A reads.
-inline constexpr double most_compression_of_restrictions = 5;
 // The same for few rows, which lanes along B's short rows would leave most of the device idle for.
 inline constexpr double most_compression_of_few = 16;
 inline constexpr int64_t few_expanded_rows = 4096, least_products_of_few = 512;
-inline constexpr int64_t most_products_of_short = 256;      // in the mean: slots of longer rows are found faster
-inline constexpr int64_t most_expanded = int64_t{1} << 27;  // products: up to 48 bytes each while they are sorted
+inline constexpr int64_t most_tiled_few = int64_t{1} << 22;  // products, where few are one entry's
+inline constexpr int64_t most_products_of_short = 256;       // in the mean: slots of longer rows are found faster
+inline constexpr int64_t most_expanded = int64_t{1} << 27;   // products: up to 48 bytes each while they are sorted
 
 template <class I>
 class ExpandedRows {
@@ -25,8 +24,7 @@ class ExpandedRows {
   ExpandedRows(Queue& queue, const Problem<PlainLeft<I>, I>& problem, int64_t products)
       : queue_(queue), p_(problem), n_(products) {}
 
-  /// Whether A names rows of B about once each and several in a row, as is known before products are looked at.
-  bool restricts() const { return p_.nnz_a <= p_.B.B.rows && p_.nnz_a >= 2 * p_.rows && n_ <= 2 * p_.nnz_b; }
+  bool restricts() const { return names_rows_once(p_, n_); }
   /// Whether A has few rows, of many products, and names short rows of B.
   bool few_rows() const {
     return p_.rows <= few_expanded_rows && n_ >= least_products_of_few * p_.rows && n_ < most_gathered_mean * p_.nnz_a;
@@ -35,7 +33,7 @@ class ExpandedRows {
   /// Of C's entries those that are known.
   bool has_room(int64_t room, int64_t entries = 0) const {
     return p_.A.list == nullptr && std::max(n_, p_.nnz_a) < INT32_MAX && p_.nnz_b < UINT32_MAX &&
-           list_bytes() + (entries + 1) * static_cast<int64_t>(sizeof(int32_t)) <= room;
+           bytes() + (entries + 1) * static_cast<int64_t>(sizeof(int32_t)) <= room;
   }
 
   /// begins: of each row's products.
@@ -68,7 +66,7 @@ class ExpandedRows {
                 .state = state.as<AggregateState>()});
   }
 
-  /// Once C's arrays are there: the columns, and what GatherRows reads.
+  /// Once C's arrays are there: the columns, and what GatherTiles or GatherEntries reads.
   Gathered place(int64_t entries, I* columns) {
     Gathered found;
     found.entries = entries;
@@ -83,13 +81,18 @@ class ExpandedRows {
     launch_over(queue_, (n_ + F::items - 1) / F::items,
                 F{products(), p_.positions_a, p_.positions_b, order_.template as<uint32_t>(),
                   found.of_a.template as<uint32_t>(), found.of_b.template as<uint32_t>()});
-    found.many = p_.template array<int32_t>(n_ / most_gathered_of_thread + 1);
     found.crowded = p_.template array<CrowdedPart>(most_crowded_parts(n_));
     const Buffer state = p_.template array<GatherState>(1);
     clear(queue_, state);
-    launch_over(queue_, (entries + ListLongSums::items - 1) / ListLongSums::items,
-                ListLongSums{starts, entries, found.many.template as<int32_t>(),
-                             found.crowded.template as<CrowdedPart>(), state.as<GatherState>()});
+    // Where a thread for each entry keeps the device busy and adds up one product or two, tiles would only cost.
+    if (restricts() && (n_ <= most_tiled_few || n_ >= 2 * entries)) {
+      find_tiles(queue_, p_, n_, found, state.as<GatherState>());
+    } else {
+      found.many = p_.template array<int32_t>(n_ / most_gathered_of_thread + 1);
+      launch_over(queue_, (entries + ListLongSums::items - 1) / ListLongSums::items,
+                  ListLongSums{starts, entries, found.many.template as<int32_t>(),
+                               found.crowded.template as<CrowdedPart>(), state.as<GatherState>()});
+    }
     const auto s = read_back<GatherState>(queue_, state.data());
     found.many_count = s.many;
     found.crowded_count = s.crowded;
@@ -98,10 +101,9 @@ class ExpandedRows {
   }
 
  private:
-  int64_t list_bytes() const {
-    constexpr auto word = static_cast<int64_t>(sizeof(uint32_t));
+  int64_t bytes() const {
     const auto of_part = static_cast<int64_t>(sizeof(CrowdedPart) + sizeof(unsigned) + p_.element);
-    return word * (2 * n_ + n_ / most_gathered_of_thread + 1) + of_part * most_crowded_parts(n_);
+    return list_bytes(n_) + of_part * most_crowded_parts(n_);
   }
 
   ExpandedProducts<I> products() const {

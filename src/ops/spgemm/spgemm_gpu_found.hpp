@@ -39,20 +39,21 @@ struct Bin {
 };
 using Bins = std::array<Bin, survey_bins>;
 
-/// Rows whose entries gather their products, or all rows: what GatherRows reads. Without room for that, where those of
-/// very many products are: what FindCrowded reads, and its results.
+/// Rows whose entries gather their products, or all rows: what GatherEntries or, with tiles, GatherTiles reads. Without
+/// room for that, where those of very many products are: what FindCrowded reads, and its results.
 struct Gathered {
   int64_t entries = 0, many_count = 0, crowded_count = 0;  // of C; crowded: their parts, but for FindCrowded
+  int64_t tiles = 0;                                       // of all entries
   int32_t longest = 0;                                     // of their rows
   Buffer of_a, of_b, starts, row_of, places, many, crowded;
-  Buffer columns, results, tickets;
+  Buffer columns, results, tickets, first_of_tile, places_in_tiles;
 
   bool all() const { return entries > 0 && row_of.data() == nullptr; }
 
   size_t bytes() const {
     size_t sum = 0;
-    for (const Buffer* buffer :
-         {&of_a, &of_b, &starts, &row_of, &places, &many, &crowded, &columns, &results, &tickets})
+    for (const Buffer* buffer : {&of_a, &of_b, &starts, &row_of, &places, &many, &crowded, &columns, &results, &tickets,
+                                 &first_of_tile, &places_in_tiles})
       sum += buffer->bytes();
     return sum;
   }
@@ -91,8 +92,9 @@ struct Found {
   int32_t longest_a = 0;
   Buffer list;  // rows by size; empty if one bin holds all
   Bins bins{};
-  Pieces hashed, ranked;  // of the last two bins
-  SlottedLists slotted;   // instead: of the last slotted_bins bins, the last first, if products keep slots
+  std::array<int32_t, survey_bins> longest_a_of{};  // rows of A of each bin, where products are in order
+  Pieces hashed, ranked;                            // of the last two bins
+  SlottedLists slotted;  // instead: of the last slotted_bins bins, the last first, if products keep slots
 
   Gathered gathered;  // rows that are in no bin
   Tiles tiles;        // instead of all that

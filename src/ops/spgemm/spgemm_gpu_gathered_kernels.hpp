@@ -141,15 +141,18 @@ struct GatheredLists {
   __device__ int64_t place(int64_t e) const { return places != nullptr ? places[e] : e; }
 };
 
-/// Notes entry e of C, of so many products, where it is not a thread's.
+/// Notes the parts of entry e of C, of so many products, if these are too many for one thread to add up.
+__device__ inline void list_crowded(int64_t e, int32_t products, CrowdedPart* crowded, GatherState* state) {
+  if (products <= most_gathered_in_order) return;
+  const int32_t parts = (products - 1) / products_of_part + 1, first = atomicAdd(&state->crowded, parts);
+  for (int32_t part = 0; part < parts; ++part) crowded[first + part] = {static_cast<int32_t>(e), part};
+}
+/// Notes entry e where it is not a thread's.
 __device__ inline void list_long_sum(int64_t e, int32_t products, int32_t* many, CrowdedPart* crowded,
                                      GatherState* state) {
-  if (products > most_gathered_in_order) {
-    const int32_t parts = (products - 1) / products_of_part + 1, first = atomicAdd(&state->crowded, parts);
-    for (int32_t part = 0; part < parts; ++part) crowded[first + part] = {static_cast<int32_t>(e), part};
-  } else if (products > most_gathered_of_thread) {
+  list_crowded(e, products, crowded, state);
+  if (products > most_gathered_of_thread && products <= most_gathered_in_order)
     many[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
-  }
 }
 
 /// From the sorted keys and the entries counted up to each: the products in their order, the entries' rows, columns and

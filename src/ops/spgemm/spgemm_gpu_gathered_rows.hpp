@@ -4,6 +4,7 @@
 #include "device/gpu_sort.hpp"
 #include "spgemm_gpu_crowded_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
+#include "spgemm_gpu_gathered_tiles_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
@@ -14,6 +15,48 @@ void make_room_for_parts(Queue& queue, const Problem& problem, Gathered& found) 
   found.results = problem.template array<char>(found.crowded_count * static_cast<int64_t>(problem.element));
   found.tickets = problem.template array<unsigned>(found.crowded_count);
   clear(queue, found.tickets);
+}
+
+/// Whether A names rows of B about once each and several in a row (the second half of a Galerkin product), as is known
+/// before products are looked at.
+template <class Problem>
+bool names_rows_once(const Problem& p, int64_t products) {
+  return p.nnz_a <= p.B.B.rows && p.nnz_a >= 2 * p.rows && products <= 2 * p.nnz_b;
+}
+
+/// Bytes of these lists and tiles; starts apart.
+inline int64_t list_bytes(int64_t products) {
+  constexpr auto word = static_cast<int64_t>(sizeof(uint32_t));
+  return products * (2 * word + static_cast<int64_t>(sizeof(uint16_t))) +
+         word * (products / least_products_of_tile + 3);
+}
+
+/// Tiles of all entries of C, for so many products; `state` counts the parts of crowded entries, null if there are
+/// none.
+template <class Problem>
+void find_tiles(Queue& queue, const Problem& problem, int64_t products, Gathered& found, GatherState* state) {
+  // As many as keep all multiprocessors busy.
+  const bool few = products < int64_t{4} * products_of_tile * queue.concurrency();
+  const int32_t tile = few ? least_products_of_tile : products_of_tile;
+  found.tiles = (products - 1) / tile + 1;
+  found.first_of_tile = problem.template array<int32_t>(found.tiles + 1);
+  found.places_in_tiles = problem.template array<uint16_t>(products);
+  const auto* const starts = found.starts.template as<int32_t>();
+  auto* const first_entry = found.first_of_tile.template as<int32_t>();
+  launch_over(queue, found.entries,
+              FindEntryTiles{starts, static_cast<int32_t>(found.entries), tile, found.tiles, first_entry,
+                             found.crowded.template as<CrowdedPart>(), state});
+  const auto order = [&]<int per_lane>() {
+    launch_blocks(
+        queue, found.tiles,
+        OrderTiles<per_lane>{starts, first_entry, found.of_a.template as<uint32_t>(),
+                             found.of_b.template as<uint32_t>(), found.places_in_tiles.template as<uint16_t>()},
+        0);
+  };
+  if (few)
+    order.template operator()<(least_products_of_tile + most_staged_of_entry) / 32>();
+  else
+    order.template operator()<(products_of_tile + most_staged_of_entry) / 32>();
 }
 
 template <class Left, class I>

@@ -1,7 +1,7 @@
 // The numeric phase on GPUs: which kernel takes which rows.
 #pragma once
 
-#include "spgemm_gpu_crowded_kernels.hpp"
+#include "spgemm_gpu_gathered_tiles_kernels.hpp"
 #include "spgemm_gpu_inode_numeric.hpp"
 #include "spgemm_gpu_numeric_kernels.hpp"
 #include "spgemm_gpu_ordered_kernels.hpp"
@@ -171,11 +171,17 @@ class Numeric {
                  {g.of_a.template as<uint32_t>(), g.of_b.template as<uint32_t>(), g.starts.template as<int32_t>(),
                   g.row_of.template as<int32_t>(), g.places.template as<int64_t>()},
                  g.entries};
-    using All = GatherEntries<Left, T, I>;
+    using Entries = GatherEntries<Left, T, I>;
     const CrowdedParts<T> crowded{g.crowded.template as<CrowdedPart>(), g.crowded_count, g.results.template as<T>(),
                                   g.tickets.template as<unsigned>()};
-    go(All{each, crowded, g.many.template as<int32_t>(), g.many_count},
-       g.crowded_count + g.many_count + (g.entries + All::threads - 1) / All::threads, All::threads, size_t{0});
+    const Entries entries{each, crowded, g.many.template as<int32_t>(), g.many_count};
+    if (g.tiles > 0)
+      go(GatherTiles<Left, T, I>{entries, g.first_of_tile.template as<int32_t>(),
+                                 g.places_in_tiles.template as<uint16_t>()},
+         g.crowded_count + g.tiles, Entries::threads, size_t{0});
+    else
+      go(entries, g.crowded_count + g.many_count + (g.entries + Entries::threads - 1) / Entries::threads,
+         Entries::threads, size_t{0});
   }
 
   /// All rows at once, unless some are far longer than most.
@@ -191,18 +197,27 @@ class Numeric {
       const bool free = count << 5 <= threads_at_once_ && (!summed || mean <= 32 || count << 6 <= threads_at_once_);
       return free ? 5 : ordered_lanes(entries, summed ? 4 : 5);
     };
-    const auto part = [&](const int32_t* list, int64_t count, int64_t entries) {
-      const int lanes = lanes_of(count, entries);
-      if (!summed) return ordered<2, 1>(A, B, C, lists, list, count, lanes, go);
-      if (found_.longest_a < 3 << lanes) return ordered<3, 1>(A, B, C, lists, list, count, lanes, go);
-      ordered<4, 4>(A, B, C, lists, list, count, lanes, go);
-    };
     const bool few_empty = 2 * count_of(0) <= rows;
-    if (found_.classes > 0 ||
-        (few_empty && found_.longest <= 16 << std::max(lanes_of(rows, mean), ordered_lanes(mean, 5))))
-      return part(nullptr, rows, mean);
-    for (int b = survey_bins - 1; b > 0; --b)
-      part(rows_of(b), count_of(b), std::min(found_.longest, numeric_limits.upper[b]) / 2);
+    const bool at_once = found_.classes > 0 ||
+                         (few_empty && found_.longest <= 16 << std::max(lanes_of(rows, mean), ordered_lanes(mean, 5)));
+    OrderedRanges ranges{};
+    int64_t most_rows = 0;
+    int lanes_of_most = 0;
+    const auto add = [&](int64_t first, int64_t count, int64_t entries, int32_t longest_a) {
+      if (count == 0) return;
+      const int lanes = lanes_of(count, entries);
+      ranges.each[ranges.count++] = {first, count, 0, lanes, longest_a};
+      if (count > most_rows) most_rows = count, lanes_of_most = lanes;
+    };
+    if (at_once) add(0, rows, mean, found_.longest_a);
+    // Long rows first: they take longest.
+    for (size_t b = at_once ? 0 : survey_bins - 1; b > 0; --b)
+      add(found_.bins[b].first, found_.bins[b].count, std::min(found_.longest, numeric_limits.upper[b]) / 2,
+          found_.longest_a_of[b]);
+    const int32_t* const list = at_once ? nullptr : found_.list.template as<int32_t>();
+    if (!summed) return ordered<2, 1>(A, B, C, lists, list, ranges, go);
+    if (found_.longest_a < 3 << lanes_of_most) return ordered<3, 1>(A, B, C, lists, list, ranges, go);
+    ordered<4, 4>(A, B, C, lists, list, ranges, go);
   }
   /// log2; four entries of C a lane, or more.
   static int ordered_lanes(int64_t entries, int most_log2) {
@@ -212,13 +227,21 @@ class Numeric {
   }
   template <int ahead, int staged, class Go>
   void ordered(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const OrderedLists& lists,
-               const int32_t* list, int64_t count, int lanes, const Go& go) const {
+               const int32_t* list, OrderedRanges ranges, const Go& go) const {
     using F = OrderedRows<Left, T, I, ahead, staged>;
-    const auto bytes = [&](int block) { return F::shared_bytes(block, lanes, found_.longest_a); };
-    const int block = block_of(F::threads, bytes);
-    if (count > 0)
-      go(F{A, B, C, lists, list, count, lanes, found_.longest_a}, ((count << lanes) + block - 1) / block, block,
-         bytes(block));
+    int block = F::threads;
+    for (int r = 0; r < ranges.count; ++r)
+      block = block_of(block, [&, range = ranges.each[r]](int threads) {
+        return F::shared_bytes(threads, range.lanes_log2, range.longest_a);
+      });
+    int64_t blocks = 0;
+    size_t bytes = 0;
+    for (int r = 0; r < ranges.count; ++r) {
+      OrderedRange& range = ranges.each[r];
+      range.blocks = blocks += ((range.count << range.lanes_log2) + block - 1) / block;
+      bytes = std::max(bytes, F::shared_bytes(block, range.lanes_log2, range.longest_a));
+    }
+    if (blocks > 0) go(F{A, B, C, lists, list, ranges}, blocks, block, bytes);
   }
 
   template <int Words, class Go>

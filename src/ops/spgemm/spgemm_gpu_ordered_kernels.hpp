@@ -101,6 +101,18 @@ struct OrderProducts {
   }
 };
 
+/// Rows of which each has as many lanes.
+struct OrderedRange {
+  int64_t first, count;  // in the list
+  int64_t blocks;        // up to the end of these rows
+  int32_t lanes_log2, longest_a;
+};
+inline constexpr int most_ordered_ranges = 7;
+struct OrderedRanges {
+  OrderedRange each[most_ordered_ranges];
+  int32_t count;
+};
+
 /// A subgroup a row, a lane an entry of C, `ahead` products at once. A lane takes `staged` entries of A at once: what
 /// it loads does not wait then for what it has stored to shared memory.
 template <class Left, class T, class I, int ahead, int staged>
@@ -111,26 +123,31 @@ struct OrderedRows {
   Values<T> C;
   OrderedLists lists;
   const int32_t* list;  // null: all rows
-  int64_t count;
-  int32_t lanes_log2;
-  int32_t longest_a;
+  OrderedRanges ranges;
 
   static size_t shared_bytes(int block, int lanes_log2, int32_t longest_a) {
     return static_cast<size_t>(block >> lanes_log2) * static_cast<size_t>(longest_a) * (sizeof(T) + sizeof(uint32_t));
   }
-
   __device__ void operator()() const {
+    int r = 0;
+    while (r + 1 < ranges.count && blockIdx.x >= ranges.each[r].blocks) ++r;
+    const OrderedRange& mine = ranges.each[r];
+    run(static_cast<int64_t>(blockIdx.x) - (r > 0 ? ranges.each[r - 1].blocks : 0), mine.first, mine.count,
+        mine.lanes_log2, mine.longest_a);
+  }
+
+  __device__ void run(int64_t block, int64_t first_item, int64_t count, int lanes_log2, int32_t longest_a) const {
     extern __shared__ char shared[];
     const int lanes = 1 << lanes_log2, lane = static_cast<int>(threadIdx.x) & (lanes - 1),
               group = static_cast<int>(threadIdx.x) >> lanes_log2, groups = static_cast<int>(blockDim.x) >> lanes_log2;
     T* const factors = reinterpret_cast<T*>(shared) + group * longest_a;
     uint32_t* const begins = reinterpret_cast<uint32_t*>(reinterpret_cast<T*>(shared) + groups * longest_a) +
                              static_cast<ptrdiff_t>(group) * longest_a;
-    const int64_t item = static_cast<int64_t>(blockIdx.x) * groups + group;
+    const int64_t item = block * groups + group;
     const Coefficients<T> c(C);
     int64_t i = 0;
     if (item < count) {
-      i = list != nullptr ? list[item] : item;
+      i = list != nullptr ? list[first_item + item] : item;
       if (c.live()) {
         const LeftRow row = A.row(i);
         for (int32_t first = lane; first < row.length; first += staged * lanes) {

@@ -9,6 +9,8 @@ namespace kkc::spgemm::gpu_parts {
 
 inline constexpr double most_ordered_mean = 20;   // entries of a row of B
 inline constexpr double least_compression = 1.5;  // products an entry of C, in classes
+inline constexpr int64_t most_rows_of_lanes = int64_t{1} << 18;
+inline constexpr double most_mean_of_lanes = 14;  // entries of a row of B, where C's are too long for a thread
 
 /// Whether words can name the products, and rows of B are so short that gathering is the faster way.
 template <class Left, class I>
@@ -19,16 +21,51 @@ bool names_short_rows(const Problem<Left, I>& p, int64_t products) {
 }
 
 /// The same for classes of rows, where gathering is faster than what reads together what neighbouring rows have in
-/// common: rows of A are far longer than B's, or have nothing in common.
+/// common: rows of A are far longer than B's, have nothing in common, or are fewer than a device's threads.
 template <class Left, class I>
 bool orders_classes(const Problem<Left, I>& p, const Found& found) {
   const auto products = static_cast<double>(found.products), mean_b = products / static_cast<double>(p.nnz_a);
   if (!names_short_rows(p, found.products) || p.longest_a * p.longest_b > most_ordered_products ||
       products < least_compression * static_cast<double>(found.output.nnz))
     return false;
-  return (found.longest <= thread_rows_longest &&
-          static_cast<double>(p.nnz_a) > 2 * mean_b * static_cast<double>(p.rows)) ||
+  return (found.longest <= thread_rows_longest
+              ? p.rows <= most_rows_of_lanes || static_cast<double>(p.nnz_a) > 2 * mean_b * static_cast<double>(p.rows)
+              : mean_b <= most_mean_of_lanes) ||
          (p.nnz_a <= p.B.B.rows && found.products >= least_summed * found.output.nnz);
+}
+
+/// The longest rows of A in each bin of a list.
+template <class Left>
+struct LongestOfBins {
+  static constexpr int threads = 256;
+  Left A;
+  const int32_t* list;
+  int64_t rows;
+  Bins bins;
+  int32_t* longest;  // [survey_bins], zero at first
+
+  __device__ void operator()() const {
+    const int64_t at = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (at >= rows) return;
+    int32_t length = A.row(list[at]).length;
+    int bin = 0;
+    for (int b = 0; b < survey_bins; ++b)
+      if (at >= bins[b].first && at < bins[b].first + bins[b].count) bin = b;
+    // Most neighbours are of one bin, and of about one length.
+    if (length > longest[bin]) atomicMax(longest + bin, length);
+  }
+};
+
+/// Of a plan by rows of several bins, or of one.
+template <class Left, class I>
+void find_longest_of_bins(Queue& queue, const Problem<Left, I>& p, Found& found) {
+  found.longest_a_of.fill(found.longest_a);
+  if (found.list.data() == nullptr) return;
+  const Buffer longest = p.template array<int32_t>(survey_bins);
+  clear(queue, longest);
+  launch_over(queue, p.rows,
+              LongestOfBins<Left>{p.A, found.list.template as<int32_t>(), p.rows, found.bins, longest.as<int32_t>()});
+  found.longest_a_of = read_back<std::array<int32_t, survey_bins>>(queue, longest.data());
 }
 
 /// Turns the slots of `f.count` classes into words; their rows of C have `ends` entries together.

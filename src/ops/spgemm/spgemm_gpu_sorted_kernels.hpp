@@ -7,6 +7,7 @@
 
 #include "device/gpu_bitonic.hpp"
 #include "spgemm_gpu_flat_rows.hpp"
+#include "spgemm_gpu_gathered_tiles_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
@@ -108,8 +109,40 @@ struct SortRows {
   }
 };
 
-/// C's columns, and where each entry's products end. A warp a row.
-template <class Left, class I>
+/// Where each entry's products end, for OrderedRows.
+struct EntryEnds {
+  static constexpr bool lists = false;
+  uint16_t* ends;
+
+  __device__ void begin_entry(int64_t to, int32_t entry, int64_t, int32_t product) const {
+    if (entry > 0) ends[to + entry - 1] = static_cast<uint16_t>(product);
+  }
+  __device__ void end_row(int64_t to, int32_t last_entry, int64_t, int32_t products, bool) const {
+    if (products > 0) ends[to + last_entry] = static_cast<uint16_t>(products);
+  }
+};
+
+/// The lists of GatherTiles.
+struct EntryLists {
+  static constexpr bool lists = true;
+  uint32_t *of_a, *of_b;
+  int32_t* starts;
+  Offsets positions_a, positions_b;  // of entries in the caller's values; no data: their own order
+
+  __device__ void begin_entry(int64_t to, int32_t entry, int64_t from, int32_t product) const {
+    starts[to + entry] = static_cast<int32_t>(from + product);
+  }
+  __device__ void end_row(int64_t to, int32_t last_entry, int64_t from, int32_t products, bool last_row) const {
+    if (last_row) starts[to + last_entry + 1] = static_cast<int32_t>(from + products);
+  }
+  __device__ void product(int64_t p, int64_t entry_of_a, int64_t entry_of_b) const {
+    of_a[p] = in_values(positions_a, entry_of_a);
+    of_b[p] = in_values(positions_b, entry_of_b);
+  }
+};
+
+/// C's columns, and what the numeric phase reads. A warp a row.
+template <class Left, class I, class Target>
 struct PlaceSorted {
   static constexpr int threads = 128, warps = threads / 32;
   Left A;
@@ -118,7 +151,7 @@ struct PlaceSorted {
   SortedProducts products;
   Offsets offsets;  // of C
   I* columns;
-  uint16_t* ends;
+  Target target;
   int32_t longest_a;
 
   size_t shared_bytes() const { return warps * static_cast<size_t>(longest_a) * sizeof(uint32_t); }
@@ -144,7 +177,6 @@ struct PlaceSorted {
     read(lane);  // while the rows of B are looked up
     const int64_t to = offsets.at(i);
     I* const row_columns = columns + to;
-    uint16_t* const row_ends = ends + to;
     int32_t at = -1;
     const LeftRow row = A.row(i);
     for (int32_t k = lane; k < row.length; k += 32) begins[k] = static_cast<uint32_t>(B.begin(A.column(row, k)));
@@ -158,7 +190,10 @@ struct PlaceSorted {
 #pragma unroll
       for (int u = 0; u < batch; ++u) {
         mask[u] = gpu::shuffle_from(masks, (q / 32 + u) % 32, 32);
-        if ((mask[u] >> lane & 1u) != 0) column[u] = source[begins[word[u] >> place_bits] + (word[u] & places)] - base;
+        const uint32_t k = word[u] >> place_bits;
+        if constexpr (Target::lists)
+          if (q + 32 * u < all) target.product(from + q + 32 * u, row.begin + k, begins[k] + (word[u] & places));
+        if ((mask[u] >> lane & 1u) != 0) column[u] = source[begins[k] + (word[u] & places)] - base;
       }
       read(q + 32 * batch);
 #pragma unroll
@@ -167,12 +202,12 @@ struct PlaceSorted {
         const int32_t entry = at + __popc(mask[u] << (31 - lane));
         if ((mask[u] >> lane & 1u) != 0) {
           row_columns[entry] = column[u];
-          if (entry > 0) row_ends[entry - 1] = static_cast<uint16_t>(q + 32 * u);
+          target.begin_entry(to, entry, from, q + 32 * u);
         }
         at += __popc(mask[u]);
       }
     }
-    if (lane == 0 && all > 0) row_ends[at] = static_cast<uint16_t>(all);
+    if (lane == 0) target.end_row(to, at, from, all, i + 1 == rows);
   }
 };
 

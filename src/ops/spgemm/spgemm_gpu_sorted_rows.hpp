@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "spgemm_gpu_gathered_rows.hpp"
 #include "spgemm_gpu_ordered_rows.hpp"
 #include "spgemm_gpu_sorted_kernels.hpp"
 
@@ -57,14 +58,42 @@ class SortedRows {
     found.ends = p_.template array<uint16_t>(found.output.nnz);
     found.place_bits = sorted_.place_bits;
     found.longest_a = static_cast<int32_t>(p_.longest_a);
-    const PlaceSorted<Left, I> f{
-        p_.A, p_.B.B, p_.rows, sorted_, offsets, columns, found.ends.template as<uint16_t>(), found.longest_a};
-    launch_blocks(queue_, (p_.rows + f.warps - 1) / f.warps, f, f.shared_bytes());
+    place(offsets, columns, EntryEnds{found.ends.template as<uint16_t>()});
     found.slots = std::move(words_);
     found.begins = std::move(begins);
   }
 
+  /// Whether lists of all products, which GatherTiles reads, have so much room and are worth it: where A names each row
+  /// of B about once, they are few.
+  bool lists(int64_t room, int64_t entries, int32_t most_products) const {
+    return std::is_same_v<Left, PlainLeft<I>> && names_rows_once(p_, products_) && p_.A.list == nullptr &&
+           most_products <= most_gathered_in_order && std::max(products_, p_.nnz_a) < INT32_MAX &&
+           list_bytes(products_) + (entries + 1) * static_cast<int64_t>(sizeof(int32_t)) <= room;
+  }
+  /// place() for these.
+  Gathered place_lists(const Offsets& offsets, I* columns, int64_t entries) {
+    Gathered found;
+    if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
+      found.entries = entries;
+      found.of_a = p_.template array<uint32_t>(products_);
+      found.of_b = p_.template array<uint32_t>(products_);
+      found.starts = p_.template array<int32_t>(entries + 1);
+      place(offsets, columns,
+            EntryLists{found.of_a.template as<uint32_t>(), found.of_b.template as<uint32_t>(),
+                       found.starts.template as<int32_t>(), p_.positions_a, p_.positions_b});
+      find_tiles(queue_, p_, products_, found, nullptr);
+    }
+    return found;
+  }
+
  private:
+  template <class Target>
+  void place(const Offsets& offsets, I* columns, const Target& target) {
+    const PlaceSorted<Left, I, Target> f{p_.A,    p_.B.B,  p_.rows, sorted_,
+                                         offsets, columns, target,  static_cast<int32_t>(p_.longest_a)};
+    launch_blocks(queue_, (p_.rows + f.warps - 1) / f.warps, f, f.shared_bytes());
+  }
+
   template <class Key, int per_lane>
   void launch(const int32_t* list, int64_t count, const Buffer& counts) {
     using F = SortRows<Left, I, Key, per_lane>;

@@ -244,9 +244,15 @@ class Symbolic : SymbolicClasses<Left, I> {
     clear(queue_, counts_);
     sorted.count(product_begins_, list, bins, counts_);
     const auto [of_counts, sizes] = survey_counts(bounds);
+    I* const columns = found_.output.indices->template as<I>();
+    if (sorted.lists(slot_room(), found_.output.nnz, survey.largest)) {
+      found_.gathered = sorted.place_lists(offsets(), columns, found_.output.nnz);
+      return true;
+    }
     if (4 * found_.products > most_slots_of_output()) return false;  // slots alone take less then
-    sorted.place(offsets(), found_.output.indices->template as<I>(), std::move(product_begins_), found_);
+    sorted.place(offsets(), columns, std::move(product_begins_), found_);
     list_rows(sizes, of_counts, bounds, false);
+    find_longest_of_bins(queue_, p_, found_);
     return true;
   }
 
@@ -258,10 +264,8 @@ class Symbolic : SymbolicClasses<Left, I> {
       ExpandedRows<I> expanded(queue_, p_, found_.products);
       if (!expanded.has_room(slot_room())) return false;
       double most = 0;  // products an entry of C
-      if (gathers_most && found_.products <= most_expanded) {
+      if ((gathers_most && found_.products <= most_expanded) || expanded.restricts()) {
         most = std::numeric_limits<double>::infinity();
-      } else if (expanded.restricts()) {
-        most = most_compression_of_restrictions;
       } else if (found_.products > most_expanded) {
         return false;
       } else if (expanded.few_rows()) {

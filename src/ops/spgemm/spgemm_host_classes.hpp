@@ -157,8 +157,8 @@ class RowClasses {
       return true;
     };
     // Where rows of B, or of C, are hardly ever like another, none is but by chance.
-    const bool some = some_alike(queue, B.rows, shape_hash, same_shape) &&
-                      some_alike(queue, left.rows(), products_hash, same_products);
+    const bool some = some_alike(queue, B.rows, most_shapes, shape_hash, same_shape) &&
+                      some_alike(queue, left.rows(), most_classes, products_hash, same_products);
     const auto shapes = !some ? std::vector<int64_t>()
                               : classify(
                                     queue, B.rows, most_shapes, shape_hash, same_shape,

@@ -71,28 +71,67 @@ inline constexpr int64_t classify_block = 4096;
 
 /// Items that are looked at first: where more than 7 of 8 of them are like none before, their block has no class.
 inline constexpr int64_t classify_looked_at = 512;
+/// Classes of these, in a sample, from which on items must come as foreseen: else finding classes costs too much.
+inline constexpr int64_t few_kinds = 64;
 
-/// Whether items 0..n-1 may have classes: false where in each of eight blocks from all over nearly all of the first
-/// differ. same(i, j) is an equivalence, hash(i) equal for equivalent items.
+/// The class of an item, by what followed the one before it last time, else by its hash.
+struct Foreseen {
+  int32_t last = no_class;
+  int64_t unforeseen = 0;
+
+  template <class Hash, class Same>
+  int32_t find(Classes& met, int64_t i, const Hash& hash, const Same& same) {
+    const auto is = [&](int32_t id) { return same(met.members[static_cast<size_t>(id)], i); };
+    const int32_t before = last;
+    if (before == no_class || !is(last = met.after[static_cast<size_t>(before)])) {
+      if (before == no_class || last == before || !is(last = before)) {
+        ++unforeseen;
+        const uint64_t h = hash(i);
+        last = met.find(h, i, same);
+        if (last == no_class) last = met.add(h, i);
+      }
+      if (before != no_class) met.after[static_cast<size_t>(before)] = last;
+    }
+    return last;
+  }
+  /// Whether classes are worth it, of the first items of a block, of `kinds`.
+  bool worth(int64_t items, int64_t kinds) const { return kinds <= few_kinds || 2 * unforeseen <= items; }
+};
+
+/// Whether items 0..n-1 may have classes, by the first of eight blocks from all over: false where in none of these they
+/// are worth it, or where so many were met in one block only that all blocks would have more than `most`. same(i, j) is
+/// an equivalence, hash(i) equal for equivalent items.
 template <class Hash, class Same>
-bool some_alike(Queue& queue, int64_t n, const Hash& hash, const Same& same) {
+bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same) {
   constexpr int64_t sampled = 8;
   const int64_t blocks = (n + classify_block - 1) / classify_block;
   if (blocks < sampled) return true;
-  std::atomic<bool> some{false};
+  std::vector<Classes> met(sampled);
+  std::atomic<bool> worth{false};
   deal(queue, sampled, [&](int64_t, int64_t sample) {
     const int64_t begin = part_begin(blocks, sampled, sample) * classify_block,
                   end = std::min(n, begin + classify_looked_at);
-    Classes met;
-    for (int64_t i = begin, like = 0; i < end && !some; ++i) {
-      const uint64_t h = hash(i);
-      if (met.find(h, i, same) == no_class)
-        met.add(h, i);
-      else if (8 * ++like >= classify_looked_at)
-        some = true;
-    }
+    Classes& mine = met[static_cast<size_t>(sample)];
+    Foreseen foreseen;
+    for (int64_t i = begin; i < end; ++i) foreseen.find(mine, i, hash, same);
+    if (foreseen.worth(end - begin, std::ssize(mine.members))) worth = true;
   });
-  return some;
+  if (!worth) return false;
+  Classes all;
+  std::vector<int> blocks_of;  // of each class
+  for (const Classes& mine : met) {
+    if (2 * std::ssize(mine.members) > classify_looked_at) continue;  // their block has hardly a class
+    for (size_t id = 0; id < mine.members.size(); ++id) {
+      int32_t known = all.find(mine.hashes[id], mine.members[id], same);
+      if (known == no_class) {
+        known = all.add(mine.hashes[id], mine.members[id]);
+        blocks_of.push_back(0);
+      }
+      ++blocks_of[static_cast<size_t>(known)];
+    }
+  }
+  const int64_t lone = std::count(blocks_of.begin(), blocks_of.end(), 1);
+  return lone * (n / (sampled * classify_looked_at)) <= most;
 }
 
 /// Numbers the classes of items 0..n-1: id(i) = the class, or no_class. Blocks of items of which most differ have no
@@ -111,19 +150,10 @@ std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash&
   const auto read = [&](int64_t block, int64_t end, Classes& mine) {
     const int64_t begin = block * block_items;
     int64_t met = 0;  // classes in this block
-    int32_t last = no_class;
+    Foreseen foreseen;
     for (int64_t i = begin, next = begin; i < end; i = next) {
       if (i - begin == looked_at && 8 * met > 7 * looked_at && blocks > 1) return false;
-      const auto is = [&](int32_t id) { return same(mine.members[static_cast<size_t>(id)], i); };
-      const int32_t before = last;
-      if (before == no_class || !is(last = mine.after[static_cast<size_t>(before)])) {
-        if (before == no_class || last == before || !is(last = before)) {
-          const uint64_t h = hash(i);
-          last = mine.find(h, i, same);
-          if (last == no_class) last = mine.add(h, i);
-        }
-        if (before != no_class) mine.after[static_cast<size_t>(before)] = last;
-      }
+      const int32_t last = foreseen.find(mine, i, hash, same);
       if (std::exchange(mine.met_in[static_cast<size_t>(last)], block) != block) ++met;
       next = alike(i, i - begin < looked_at ? std::min(end, begin + looked_at) : end);
       for (int64_t like = i; like < next; ++like) id_of(like) = last;
