@@ -128,6 +128,7 @@ struct OrderedRows {
   static size_t shared_bytes(int block, int lanes_log2, int32_t longest_a) {
     return static_cast<size_t>(block >> lanes_log2) * static_cast<size_t>(longest_a) * (sizeof(T) + sizeof(uint32_t));
   }
+
   __device__ void operator()() const {
     int r = 0;
     while (r + 1 < ranges.count && blockIdx.x >= ranges.each[r].blocks) ++r;

@@ -7,9 +7,9 @@
 
 namespace kkc::spgemm::gpu_parts {
 
-inline constexpr double most_ordered_mean = 20;   // entries of a row of B
-inline constexpr double least_compression = 1.5;  // products an entry of C, in classes
-inline constexpr int64_t most_rows_of_lanes = int64_t{1} << 18;
+inline constexpr double most_ordered_mean = 20;                  // entries of a row of B
+inline constexpr double least_compression = 1.5;                 // products an entry of C, in classes
+inline constexpr int64_t most_rows_of_lanes = int64_t{1} << 18;  // more keep a device's threads busy, a row each
 inline constexpr double most_mean_of_lanes = 14;  // entries of a row of B, where C's are too long for a thread
 
 /// Whether words can name the products, and rows of B are so short that gathering is the faster way.
