@@ -15,6 +15,14 @@ namespace kkc::ilu::host {
 
 template <class E>
 bool all_finite(const E* numbers, int64_t count) {
+  // Of short rows, just stored number by number: vectors of them would take longer to put together.
+  constexpr int64_t most_one_by_one = 16;
+  if (count <= most_one_by_one) {
+    for (int64_t t = 0; t < count; ++t)
+      if (!(not_finite(numbers[t]) == 0)) [[unlikely]]
+        return false;
+    return true;
+  }
   constexpr int sums = 4;  // which do not wait for each other
   RealPart<E> spoilt[sums] = {};
   int64_t t = 0;
