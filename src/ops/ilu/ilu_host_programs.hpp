@@ -154,10 +154,13 @@ std::vector<uint32_t> HostPrograms::classes_of(Queue& queue, const LowerRows<I, 
   return classes;
 }
 
-/// Whether a row has neighbouring columns enough for vectors of its own.
+/// Whether a row has neighbouring columns enough for vectors of its own; of few needed rows the next row waits longer
+/// for a vector that was stored than for numbers.
 template <class I, class O>
 bool HostPrograms::worth_vectors(Form form, const LowerRows<I, O>& lower, int64_t i) {
   const O first = lower.offsets[i], end = form == Form::lu ? lower.offsets[i + 1] : lower.diagonal[i] + 1;
+  constexpr int64_t few = 4;
+  if (form == Form::lu && lower.diagonal[i] - first <= few) return false;
   int64_t runs = 0;
   for (O p = first; p < end; ++p) runs += p == first || lower.indices[p] != lower.indices[p - 1] + 1;
   return 2 * runs < int64_t{end - first};
