@@ -40,14 +40,13 @@ class AggregateSearch {
   void run(const Pattern& A, const Pattern& B, int64_t begin_of_chunk, int64_t end, Known& known, uint16_t* kinds,
            Found& found) {
     int32_t last = -1;
-    int64_t unlike = 0, unforeseen = 0;  // entries of rows that are like none before, and not like the foreseen one
+    int64_t unforeseen = 0;  // entries of rows that are not like the one that followed last time
     found.loose = end;
-    const auto note = [&](int64_t i, int64_t count, bool like) {
+    const auto note_unforeseen = [&](int64_t i, int64_t count) {
       unforeseen += count;
-      unlike += like ? 0 : count;
       const int64_t rows = i + 1 - begin_of_chunk, seen = A.end(i) - A.begin(begin_of_chunk) + unit * rows;
       const bool compared = rows >= tried_ || seen >= entries_compared;
-      if (has_batches<E> && compared && (2 * unlike > seen || 2 * unforeseen > seen)) found.loose = i + 1;
+      if (has_batches<E> && compared && 2 * unforeseen > seen) found.loose = i + 1;
     };
     int32_t block = -1;  // the last one
     int64_t alike = 0;   // known rows in turn, of one length, that are in no block
@@ -97,10 +96,8 @@ class AggregateSearch {
           row.columns = static_cast<int32_t>(known.columns.size() - row.columns_at);
           known.note_runs(row);
           known.rows.push_back(row);
-          note(i, count, false);
-        } else if (id >= 0) {
-          note(i, count, true);
         }
+        if (id >= 0) note_unforeseen(i, count);
         if (last >= 0 && id >= 0) known.rows[static_cast<size_t>(last)].after = id;
       }
       last = id;
@@ -121,7 +118,7 @@ class AggregateSearch {
       }
       alike = 0;
       kinds[i] = listed_row;
-      note(i, count, false);
+      note_unforeseen(i, count);
       const size_t at = found.columns.size();
       found.products += mark_row(count, first, found.columns, found.marks);
       for (size_t p = at; p < found.columns.size(); ++p) found.columns[p] += first;
