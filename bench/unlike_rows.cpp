@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -36,6 +37,14 @@ class Random {
  public:
   /// 0 to n - 1
   Index below(Index n) { return static_cast<Index>(engine_() % static_cast<uint64_t>(n)); }
+  /// 0 to n - 1 in any order
+  std::vector<Index> order(Index n) {
+    std::vector<Index> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    for (Index i = n - 1; i > 0; --i)
+      std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(below(i + 1))]);
+    return order;
+  }
   /// [0, 1)
   double share() { return static_cast<double>(engine_() >> 11) / 9007199254740992.0; }
 
@@ -207,10 +216,7 @@ Pattern road(Random& random) {
 /// Hexagons, 700 x 700 points, in patches of 20 x 20 that follow each other in any order.
 Pattern honeycomb(Random& random) {
   constexpr Index k = 700, patch = 20, patches = k / patch;
-  std::vector<Index> order(patches * patches);
-  for (Index p = 0; p < patches * patches; ++p) order[static_cast<size_t>(p)] = p;
-  for (Index p = patches * patches - 1; p > 0; --p)
-    std::swap(order[static_cast<size_t>(p)], order[static_cast<size_t>(random.below(p + 1))]);
+  const std::vector<Index> order = random.order(patches * patches);
   const auto number = [&](Index x, Index y) {
     return order[static_cast<size_t>(y / patch * patches + x / patch)] * patch * patch + y % patch * patch + x % patch;
   };
@@ -264,10 +270,7 @@ Pattern control(Random&) {
 /// A grid of 70^3 points in no order.
 Pattern shuffled(Random& random) {
   constexpr Index k = 70, n = k * k * k;
-  std::vector<Index> order(n);
-  for (Index i = 0; i < n; ++i) order[static_cast<size_t>(i)] = i;
-  for (Index i = n - 1; i > 0; --i)
-    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(random.below(i + 1))]);
+  const std::vector<Index> order = random.order(n);
   Pattern A(n);
   for (Index i = 0; i < n; ++i) {
     const auto at = [&](Index j) { return order[static_cast<size_t>(j)]; };
