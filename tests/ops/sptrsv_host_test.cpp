@@ -5,6 +5,7 @@
 #include <complex>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "support/sptrsv_case.hpp"
 
@@ -85,6 +86,21 @@ bool has_threads() {
          has_kernels<double>(KKC_DEVICE_OPENMP, "sptrsv");
 }
 
+/// x = 0.7 T^-1 b by host_levels and so many threads, and what kkc_plan_info says.
+std::pair<std::vector<double>, std::string> solution_by_levels(const HostCsr<double>& host, kkc_uplo_t uplo,
+                                                               int threads, const std::vector<double>& right) {
+  const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
+  const DeviceCsr<double> A(ctx, host, KKC_INDEX_32_32, 0);
+  const Array<double> b(ctx, right), x(ctx, right.size());
+  const View from = wrap(ctx, b.data(), {host.rows}), to = wrap(ctx, x.data(), {host.rows});
+  Plan plan;
+  ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, uplo, KKC_DIAG_STORED, A, from, to,
+                     Options(R"({"implementation": "host_levels"})"), plan.out()));
+  const double alpha = 0.7;
+  ok(kkc_sptrsv_execute(plan, &alpha, A, from, to));
+  return {x.get(), info_of_plan(plan)};
+}
+
 }  // namespace
 
 TEST_CASE("sptrsv: threads share the levels of a grid and wait for what they need", "[sptrsv]") {
@@ -147,18 +163,9 @@ TEST_CASE("sptrsv: threads that solve their own subtrees give the same bits for 
     const std::vector<double> right = random_vector<double>(random, static_cast<size_t>(host.rows));
     std::vector<double> first;
     for (const int threads : {1, 2, 3, 4}) {
-      const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
-      const DeviceCsr<double> A(ctx, host, KKC_INDEX_32_32, 0);
-      const Array<double> b(ctx, right), x(ctx, right.size());
-      const View from = wrap(ctx, b.data(), {host.rows}), to = wrap(ctx, x.data(), {host.rows});
-      Plan plan;
-      ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, uplo, KKC_DIAG_STORED, A, from, to,
-                         Options(R"({"implementation": "host_levels"})"), plan.out()));
-      const double alpha = 0.7;
-      ok(kkc_sptrsv_execute(plan, &alpha, A, from, to));
-      const std::vector<double> solution = x.get();
+      const auto [solution, info] = solution_by_levels(host, uplo, threads, right);
       if (first.empty()) first = solution;
-      INFO("seed " << seed() << ", uplo " << uplo << ", " << threads << " threads: " << info_of_plan(plan));
+      INFO("seed " << seed() << ", uplo " << uplo << ", " << threads << " threads: " << info);
       const bool same = solution == first;
       REQUIRE(same);
     }
@@ -211,37 +218,26 @@ TEST_CASE("sptrsv: rows in turn only by few threads, and where they are no chain
   INFO("seed " << seed());
   // The first third of the rows need the one before, or none do; the others need some far before.
   for (const bool chain : {false, true}) {
-    HostCsr<double> L;
-    L.rows = L.cols = n;
+    std::vector<std::vector<int64_t>> left(n);
     for (int64_t i = 0; i < n; ++i) {
+      auto& columns = left[static_cast<size_t>(i)];
       if (chain && i < n / 3) {
-        if (i >= 40) L.indices.push_back(i - 40);
-        if (i > 0) L.indices.push_back(i - 1);
-      } else {
-        std::set<int64_t> far;  // ascending
-        for (int64_t k = 0; k < 6 && i > 2000; ++k) far.insert(random_int(random, 0, i - 2000));
-        L.indices.insert(L.indices.end(), far.begin(), far.end());
+        if (i >= 40)
+          columns = {i - 40, i - 1};
+        else if (i > 0)
+          columns = {i - 1};
+        continue;
       }
-      L.indices.push_back(i);
-      L.offsets.push_back(L.nnz());
+      std::set<int64_t> far;  // ascending
+      for (int64_t k = 0; k < 6 && i > 2000; ++k) far.insert(random_int(random, 0, i - 2000));
+      columns.assign(far.begin(), far.end());
     }
-    L.values.assign(L.indices.size(), 0.1);
-    for (int64_t i = 0; i < n; ++i) L.values[static_cast<size_t>(L.offsets[static_cast<size_t>(i) + 1] - 1)] = 2;
+    const auto host = triangle_of<double>(random, left, KKC_UPLO_LOWER, KKC_DIAG_STORED, {});
     const std::vector<double> right = random_vector<double>(random, static_cast<size_t>(n));
     std::vector<double> first;
     for (const int threads : {1, 2, 8, 12, 16}) {
-      const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
-      const DeviceCsr<double> A(ctx, L, KKC_INDEX_32_32, 0);
-      SpmvVectors<double> b(ctx, Lie::right, n, 1, 77.0), x(ctx, Lie::right, n, 1, 77.0);
-      b.set(right);
-      Plan plan;
-      ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, KKC_UPLO_LOWER, KKC_DIAG_STORED, A, b, x,
-                         Options(R"({"implementation": "host_levels"})"), plan.out()));
-      const double one = 1;
-      ok(kkc_sptrsv_execute(plan, &one, A, b, x));
-      const std::vector<double> solution = x.get();
+      const auto [solution, info] = solution_by_levels(host, KKC_UPLO_LOWER, threads, right);
       if (first.empty()) first = solution;
-      const std::string info = info_of_plan(plan);
       INFO(threads << " threads: " << info);
       CHECK((info.find("rows_in_turn") != std::string::npos) == (!chain && threads > 1 && threads < 12));
       const bool same = solution == first;

@@ -110,7 +110,7 @@ class RestrictionSymbolic {
     found.laned = masks;
     Classes& known = worker.known;
     const auto before_chunk = static_cast<int64_t>(found.kinds.size());
-    int32_t last = no_class;
+    Foreseen foreseen;
     bool looks = worker.unlooked <= 0;
     int64_t entries = 0, products = 0, stretch = 1;
     for (int64_t i = begin; i < end; ++i) {
@@ -123,16 +123,15 @@ class RestrictionSymbolic {
         worker.unlooked = unlooked_rows;
       }
       if (looks) {
-        const int32_t before = last;
-        last = look(known, before, i, shift);
-        if (last == no_class) {
-          last = known.add(hash(i), i);
+        const int32_t id = foreseen.find(
+            known, i, [this](int64_t row) { return hash(row); },
+            [&](int64_t member, int64_t row) { return like(member, row, shift); });
+        if (static_cast<size_t>(id) == worker.kinds.size()) {
           worker.kinds.push_back(kind);
           shift = 0;
         } else {
-          kind = worker.kinds[static_cast<size_t>(last)];
+          kind = worker.kinds[static_cast<size_t>(id)];
         }
-        if (before != no_class) known.after[static_cast<size_t>(before)] = last;
       }
       if (kind == found.kinds.size() && !add_kind<masks>(i, looks, worker, found)) return false;
       kinds[i] = kind;
@@ -196,17 +195,6 @@ class RestrictionSymbolic {
       __builtin_prefetch(B_.offsets + run.first);
       __builtin_prefetch(B_.offsets + run.first + line);
     }
-  }
-
-  /// The kind of row i, or no_class. Sets its shift.
-  int32_t look(const Classes& known, int32_t before, int64_t i, U& shift) const {
-    const auto is = [&](int32_t kind) { return like(known.members[static_cast<size_t>(kind)], i, shift); };
-    if (before != no_class) {
-      const int32_t after = known.after[static_cast<size_t>(before)];
-      if (is(after)) return after;
-      if (after != before && is(before)) return before;
-    }
-    return known.find(hash(i), i, [&](int64_t member, int64_t row) { return like(member, row, shift); });
   }
 
   /// Whether row i meets the columns of row j, shifted, in the same order.
