@@ -159,7 +159,7 @@ std::vector<uint32_t> HostPrograms::classes_of(Queue& queue, const LowerRows<I, 
 template <class I, class O>
 bool HostPrograms::worth_vectors(Form form, const LowerRows<I, O>& lower, int64_t i) {
   const O first = lower.offsets[i], end = form == Form::lu ? lower.offsets[i + 1] : lower.diagonal[i] + 1;
-  constexpr int64_t few = 4;
+  constexpr int64_t few = 16;
   if (form == Form::lu && lower.diagonal[i] - first <= few) return false;
   int64_t runs = 0;
   for (O p = first; p < end; ++p) runs += p == first || lower.indices[p] != lower.indices[p - 1] + 1;
