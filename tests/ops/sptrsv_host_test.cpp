@@ -245,3 +245,32 @@ TEST_CASE("sptrsv: rows in turn only by few threads, and where they are no chain
     }
   }
 }
+
+TEST_CASE("sptrsv: many threads list what short blocks wait for", "[sptrsv]") {
+  if (!has_threads()) return;
+  constexpr int64_t n = 40'000, line = 240;
+  Random random(seed());
+  // Blocks of four rows, each row with one of the line before.
+  std::vector<std::vector<int64_t>> left(n);
+  for (int64_t i = 0; i < n; ++i) {
+    if (i >= line) left[static_cast<size_t>(i)].push_back(i - line);
+    if (i % 4 != 0) left[static_cast<size_t>(i)].push_back(i - 1);
+  }
+  for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
+    const auto A = triangle_of<double>(random, left, uplo, KKC_DIAG_STORED, {});
+    for (const char* implementation : {"host_levels", "host_relaid"}) {
+      SptrsvCase<double> c;
+      c.implementation = implementation;
+      c.uplo = uplo;
+      c.values_kept = true;
+      const std::string info = solved(A, 16, c, random);
+      INFO(info);
+      CHECK(number_in(info, "threads") == 16);
+      const double waits = number_in(info, "waits_listed").value(), phases = number_in(info, "phases").value();
+      // Rows of the caller's matrix keep threads busy longer than flags do.
+      CHECK((waits > 0) == (c.implementation == "host_relaid"));
+      // A thread needs few others, and does not look again at what it had to wait for before.
+      CHECK(waits < 3 * 16 * phases);
+    }
+  }
+}

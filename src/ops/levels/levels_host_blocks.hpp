@@ -66,6 +66,9 @@ struct BlockSchedule {
       info.add("phases", phases);
       info.add("rows_of_one_thread", serial_rows);
       info.add("rows_of_own_parts", own_rows);
+      int64_t listed = 0;
+      for (const Share& share : shares) listed += std::ssize(share.waits);
+      info.add("waits_listed", listed);
     }
     info.add("threads", int64_t{threads});
   }
@@ -236,11 +239,14 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   std::vector<I> block_level(blocks.size(), I{-1});
   std::vector<int64_t> own_begins;  // where each thread's part of level 0 begins, if it is not dealt by work
   int64_t own_work = 0;             // the most that one has there
-  if (long_blocks) {
+  const auto find_all_needed = [&] {
     const BlockFinder finder(blocks, n);
     host_parts_checked<Dev>(queue, static_cast<int64_t>(parts.size()), [&](int64_t i) {
       find_needed(rows, n, ascending, blocks, finder, parts[static_cast<size_t>(i)]);
     });
+  };
+  if (long_blocks) {
+    find_all_needed();
     find_levels_of_needed(parts, block_level);
   } else {
     const Buffer row_level(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
@@ -315,13 +321,17 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
     return one;
   }
   made.phases = static_cast<int64_t>(phases.size());
+  // Looking at the flags of many others takes longest where short blocks lie one behind the other.
+  const bool lists_waits = long_blocks || (threads >= least_threads_by_levels && cost.entries == 0 &&
+                                           2 * made.phases * phase_work(threads) >= shared);
+  if (lists_waits && !long_blocks) find_all_needed();
   for (const Phase& phase : phases) {
     if (phase.serial) std::sort(order.get() + phase.begin, order.get() + phase.end);  // as the rows lie
     for (int64_t i = phase.begin; (phase.serial || phase.own) && i < phase.end; ++i)
       (phase.own ? made.own_rows : made.serial_rows) +=
           blocks[static_cast<size_t>(order[static_cast<size_t>(i)])].count;
   }
-  std::vector<BlockOwner> owners(long_blocks ? blocks.size() : 0);
+  std::vector<BlockOwner> owners(lists_waits ? blocks.size() : 0);
   // A level's blocks are shared by where the middle of their work lies.
   const auto first_of = [&](const Phase& phase, int64_t thread) {
     if (phase.serial) return thread == 0 ? phase.begin : phase.end;
@@ -349,7 +359,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
       const auto phase_begin = share.blocks.size();
       for (int64_t i = first_of(phase, thread), end = first_of(phase, thread + 1); i < end; ++i) {
         const auto at = static_cast<size_t>(order[static_cast<size_t>(i)]);
-        if (long_blocks) owners[at] = {static_cast<int32_t>(thread), static_cast<int32_t>(share.ends.size())};
+        if (lists_waits) owners[at] = {static_cast<int32_t>(thread), static_cast<int32_t>(share.ends.size())};
         // Neighbours in one phase are one block.
         const Block& block = blocks[at];
         if (share.blocks.size() > phase_begin && share.blocks.back().first + share.blocks.back().count == block.first)
@@ -360,7 +370,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
       share.ends.push_back(static_cast<int64_t>(share.blocks.size()));
     }
   });
-  if (long_blocks) {
+  if (lists_waits) {
     const NeededBlocks needed(parts);
     host_parts_checked<Dev>(queue, threads, [&](int64_t thread) {
       const auto blocks_of = [&](int64_t p, const auto& f) {
