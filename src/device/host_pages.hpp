@@ -25,4 +25,13 @@ inline void touch_pages(Queue& queue, void* data, size_t bytes) {
   });
 }
 
+/// Fills an array that may be new, each thread a part.
+template <class T>
+void fill_parts(Queue& queue, T* data, int64_t count, const T& value) {
+  const int64_t parts = count < (int64_t{1} << 14) ? 1 : queue.concurrency();
+  host_parts<Host>(queue, parts, [&](int64_t part) {
+    std::fill(data + part_begin(count, parts, part), data + part_begin(count, parts, part + 1), value);
+  });
+}
+
 }  // namespace kkc

@@ -116,7 +116,7 @@ class RowClasses {
       return h ^ h >> 29;
     };
     if (few_rows_differ(left, B)) {
-      std::fill_n(ids, left.rows(), no_class);
+      fill_parts(queue, ids, left.rows(), no_class);
       return;
     }
     const auto shape_hash = [&](int64_t j) {
@@ -170,7 +170,7 @@ class RowClasses {
                                     [&](int64_t j) -> int32_t& { return heads[j].shape; });
 
     if (shapes.empty()) {
-      std::fill_n(ids, left.rows(), no_class);
+      fill_parts(queue, ids, left.rows(), no_class);
       return;
     }
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), B.rows / 4096));

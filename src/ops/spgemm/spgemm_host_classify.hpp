@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/parts.hpp"
+#include "device/hash_accumulator.hpp"
 #include "device/host_shared_parts.hpp"
 
 namespace kkc::spgemm {
@@ -117,20 +118,14 @@ bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const S
     if (foreseen.worth(end - begin, std::ssize(mine.members))) worth = true;
   });
   if (!worth) return false;
-  Classes all;
-  std::vector<int> blocks_of;  // of each class
+  // Of each kind, told by its hash alone, in how many blocks it was met.
+  HashAccumulator<int64_t, int32_t> blocks_of(sampled * classify_looked_at);
   for (const Classes& mine : met) {
     if (2 * std::ssize(mine.members) > classify_looked_at) continue;  // their block has hardly a class
-    for (size_t id = 0; id < mine.members.size(); ++id) {
-      int32_t known = all.find(mine.hashes[id], mine.members[id], same);
-      if (known == no_class) {
-        known = all.add(mine.hashes[id], mine.members[id]);
-        blocks_of.push_back(0);
-      }
-      ++blocks_of[static_cast<size_t>(known)];
-    }
+    for (const uint64_t h : mine.hashes) blocks_of.add(static_cast<int64_t>(h >> 1), 1);
   }
-  const int64_t lone = std::count(blocks_of.begin(), blocks_of.end(), 1);
+  int64_t lone = 0;
+  blocks_of.for_each([&](int64_t, int32_t count) { lone += count == 1 ? 1 : 0; });
   return lone * (n / (sampled * classify_looked_at)) <= most;
 }
 

@@ -56,7 +56,7 @@ class HostSymbolic {
       plan_.classes.find(queue_, left_, B_, step_shape(desc_.scalar()),
                          {heads.as<RowClasses::Head<I>>(), follow.as<uint16_t>()}, kinds_, stretches_.as<uint16_t>());
     } else {
-      std::fill(kinds_, kinds_ + rows, no_class);
+      fill_parts(queue_, kinds_, rows, no_class);
     }
     free_ = cut_chunks(
         queue_, desc_.memory, left_, B_, [this](int64_t i, int64_t limit) { return end_of_class(i, limit); }, plan_);
