@@ -151,6 +151,7 @@ struct OrderedRows {
       i = list != nullptr ? list[first_item + item] : item;
       if (c.live()) {
         const LeftRow row = A.row(i);
+#pragma unroll 1
         for (int32_t first = lane; first < row.length; first += staged * lanes) {
           I columns[staged];
           uint32_t at_b[staged];
@@ -180,10 +181,12 @@ struct OrderedRows {
     const uint16_t* const words = lists.words + lists.begins[number];
     const uint16_t* const ends = lists.ends + (lists.end_begins != nullptr ? lists.end_begins[number] : at);
     const uint32_t places = (1u << lists.place_bits) - 1;
+#pragma unroll 1
     for (int32_t j = lane; j < length; j += lanes) {
       T sum{};
       if (c.live()) {
         const int32_t end = ends[j];
+#pragma unroll 1
         for (int32_t p = j > 0 ? ends[j - 1] : 0; p < end; p += ahead) {
           T a[ahead], b[ahead];
 #pragma unroll
