@@ -80,6 +80,35 @@ TEMPLATE_TEST_CASE("spgemm: entries of C that gather their products in order", "
   }
 }
 
+TEMPLATE_TEST_CASE("spgemm: so many short rows of products that few lanes sort each", "[spgemm][gpu]", double,
+                   std::complex<float>) {
+  using T = TestType;
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    // Thousands of rows in each bin of up to 128 products, none and their limits among them; columns that lie so far
+    // apart that keys take 64 bits.
+    constexpr int64_t rows = 9'000, inner = rows + 40, cols = inner + 30;
+    for (const auto& [most, most_b, apart] :
+         {std::array<int64_t, 3>{2, 3, 1}, {4, 8, 1}, {9, 19, 1}, {9, 19, 30'000}}) {
+      INFO(most << " and " << most_b << " entries a row, columns " << apart << " apart");
+      const auto A = from_rows<T>(inner, near_rows(random, rows, most, 40));
+      auto of_b = near_rows(random, inner, most_b, 30);
+      for (auto& row : of_b)
+        for (int64_t& column : row) column *= apart;
+      for (size_t i = 0; i < of_b.size(); i += 3) std::reverse(of_b[i].begin(), of_b[i].end());
+      const auto B = from_rows<T>(apart * cols, of_b);
+      SpgemmCase<T> c, bounded;
+      c.implementation = bounded.implementation = "gpu_hash";
+      bounded.max_workspace = 0;
+      REQUIRE(said("ordered_products", ctx, c, A, B) == 1);
+      REQUIRE(bits(ctx, c, A, B) == bits(ctx, bounded, A, B));
+    }
+  }
+}
+
 TEST_CASE("spgemm: products too many beside C to be kept in order", "[spgemm][gpu]") {
   for (const kkc_device_t device : devices()) {
     if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;

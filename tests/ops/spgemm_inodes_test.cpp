@@ -166,3 +166,21 @@ TEMPLATE_TEST_CASE("spgemm: points of a grid with several unknowns, on GPUs", "[
     }
   }
 }
+
+TEST_CASE("spgemm: rows that have the same columns, in no order, of very many kinds, on GPUs", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    auto rows = points(random, 9'000, 3, 5, 3000);
+    const auto n = static_cast<int64_t>(rows.size());
+    SpgemmCase<double> c;
+    c.implementation = "gpu_hash";
+    REQUIRE(said("tiles", ctx, c, from_rows<double>(n, rows), from_rows<double>(n, rows)) > 0);
+    for (size_t i = 0; i < rows.size(); ++i) std::reverse(rows[i].begin(), rows[i].end());
+    const auto A = from_rows<double>(n, rows);
+    REQUIRE(said("tiles", ctx, c, A, A) == 0);
+    run(ctx, c, A, A, nullptr, random);
+  }
+}

@@ -138,19 +138,27 @@ class AggregateSymbolic {
 
   bool by_classes() {
     const int32_t longest = found_.longest;
-    state_ = array<AggregateState>(1);
+    // The state and the tables behind it are cleared together.
+    constexpr int sample_places = 1 << SampledKinds::places_log2;
+    const bool tries = longest <= longest_aggregate_row && rows() >= 2 * rows_of_aggregate_class;
+    state_ = array<char>(sizeof(AggregateState) +
+                         (tries ? (aggregate_places + sample_places) * sizeof(unsigned long long) : 0));
     clear(queue_, state_);
-    if (longest > longest_aggregate_row || rows() < 2 * rows_of_aggregate_class) return false;
+    if (!tries) return false;
     int lanes = 0;
     if (longest > 32)
       while ((32 >> lanes) > 1 && (32 >> lanes) * longest > staged_entries) ++lanes;
-    const Buffer words = array<unsigned long long>(aggregate_places);
-    clear(queue_, words);
+    auto* const words = reinterpret_cast<unsigned long long*>(state() + 1);
     const AggregateTable table{
-        words.as<unsigned long long>(), state(),
+        words, state(),
         static_cast<int32_t>(std::min<int64_t>(most_aggregate_classes, rows() / rows_of_aggregate_class))};
     found_.class_of = array<uint16_t>(rows());
     const Buffer bases = array<int32_t>(rows());
+    // Rows of A that are alike may still meet aggregates in ways of their own; rows that are not are of classes of
+    // their own.
+    if (rows() > 4 * most_aggregate_classes)
+      launch_over(queue_, int64_t{SampledKinds::rows} * 32,
+                  SampleKinds<I>{A_, {words + aggregate_places, &state()->sampled_kinds, &state()->failed}});
     if (longest <= 4)
       classify_few<4>(table, bases);
     else if (longest <= 6)
@@ -223,7 +231,7 @@ class AggregateSymbolic {
   /// Each row's products in the order of C's entries, those of an entry in A's order.
   void by_entries() {
     const int64_t n = desc_.A.nnz;
-    clear(queue_, state_);
+    gpu::clear_words(queue_, state(), sizeof(AggregateState));
     const bool may_be_many = found_.longest > most_of_thread, by_tiles = found_.longest <= entries_of_tile;
     if (by_tiles) find_tiles(n);
     if (may_be_many || !by_tiles) found_.order = array<uint32_t>(n);

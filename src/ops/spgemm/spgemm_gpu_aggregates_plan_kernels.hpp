@@ -67,6 +67,7 @@ struct ClassifyAggregates {
   __device__ void operator()() const {
     extern __shared__ char shared[];
     __shared__ unsigned long long met[64];  // words of the table that this block has seen
+    if (table.has_failed()) return;
     if (threadIdx.x < 64) met[threadIdx.x] = 0;
     __syncthreads();
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;

@@ -83,6 +83,54 @@ __device__ inline uint64_t mixed(int32_t k, int32_t a, int32_t b) {
          (static_cast<uint32_t>(b) + at * 0x85ebca6bu + 0xc2b2ae35u);
 }
 
+/// Kinds of rows in a sample of a matrix, all rows alike but for a shift being of one: more of them than
+/// `most` mean that there are far more than classes may be, and `failed` is set before all rows are looked at.
+struct SampledKinds {
+  static constexpr int rows = 2048, places_log2 = 12, most = 1700;  // of `most_classes` about 1610 would be met
+  unsigned long long* words;  // [1 << places_log2], zero at first; null: not wanted
+  int32_t *count, *failed;
+
+  __device__ void meet(uint64_t hash) const {
+    const unsigned long long mine = hash | 1;
+    for (auto place = static_cast<uint32_t>(hash >> (64 - places_log2));; place = (place + 1) % (1u << places_log2)) {
+      const unsigned long long there = atomicCAS(words + place, 0ull, mine);
+      if (there == 0 && atomicAdd(count, 1) == most) *failed = 1;
+      if (there == 0 || there == mine) return;
+    }
+  }
+};
+
+/// The row after `s` strides of a sample; not the same place of every i-node.
+__device__ inline int64_t sampled_row(int64_t s, int64_t rows, int64_t samples) {
+  const int64_t stride = (rows - 1) / samples;
+  return 1 + s * stride + s % stride;
+}
+
+/// A warp a row of A.
+template <class I>
+struct SampleKinds {
+  static constexpr int threads = 128;
+  static constexpr int32_t most_entries = 256;  // looked at
+  Pattern<I> A;
+  SampledKinds kinds;
+
+  __device__ void operator()() const {
+    const int64_t s = (static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x) >> 5;
+    if (s < SampledKinds::rows) look(A, sampled_row(s, A.rows, SampledKinds::rows), kinds);
+  }
+  __device__ static void look(const Pattern<I>& A, int64_t i, const SampledKinds& kinds) {
+    const int64_t begin = A.begin(i), length = A.end(i) - begin;
+    if (length == 0) return;
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    const I first = A.column(begin);
+    uint64_t sum = 0;
+    for (int32_t k = lane; k < length && k < most_entries; k += 32)
+      sum += mixed(k, 0, static_cast<int32_t>(A.column(begin + k) - first));
+    sum = gpu::subgroup_sum(sum, 32);
+    if (lane == 0) kinds.meet(mixed(sum + static_cast<uint64_t>(length)));
+  }
+};
+
 /// What is compared of a row: `length` pairs of integers.
 struct Signed {
   int32_t a, b;

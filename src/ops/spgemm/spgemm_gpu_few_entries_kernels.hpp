@@ -148,6 +148,7 @@ struct ClassifyFewAggregates {
 
   __device__ void operator()() const {
     __shared__ KnownKinds<Row, 64> all_known[threads / 32];
+    if (table.has_failed()) return;
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
     auto& known = all_known[warp];
     known.clear(lane);

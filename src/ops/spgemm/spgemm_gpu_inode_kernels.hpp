@@ -4,6 +4,7 @@
 // too, and an i-node of B is one row of the symbolic phase. Tiles are parts of i-nodes of at most four rows.
 #pragma once
 
+#include "spgemm_gpu_class_kernels.hpp"
 #include "spgemm_gpu_plan_kernels.hpp"
 
 namespace kkc::spgemm::gpu_parts {
@@ -27,25 +28,33 @@ struct SampledTwins {
   /// Rows of an i-node in the mean.
   double rows_of_node() const { return static_cast<double>(rows + 1) / static_cast<double>(rows - twins + 1); }
 };
+/// Of two matrices, and kinds of B's rows where these are wanted.
 template <class I>
 struct SampleTwins {
   static constexpr int threads = 128;
-  static constexpr int64_t most = 2048;
-  Pattern<I> A;
-  SampledTwins* found;
+  static constexpr int64_t most = SampledKinds::rows;
+  Pattern<I> A, B;
+  SampledTwins *found_a, *found_b;
+  SampledKinds kinds;
 
   static __host__ __device__ int64_t sampled(int64_t rows) { return rows - 1 < most ? rows - 1 : most; }
+  int64_t warps() const { return sampled(A.rows) + sampled(B.rows); }
 
   __device__ void operator()() const {
     const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x, s = thread >> 5,
-                  count = sampled(A.rows);
-    if (s >= count) return;
-    // Not the same place of every i-node.
-    const int64_t stride = (A.rows - 1) / count;
-    const int64_t i = 1 + s * stride + s % stride;
-    if (A.begin(i) == A.end(i)) return;
-    const bool twin = is_twin(A, i, static_cast<int>(thread) & 31, 32);
-    if ((thread & 31) != 0) return;
+                  of_a = sampled(A.rows);
+    if (s < of_a) return look(A, s, found_a);
+    if (s - of_a >= sampled(B.rows)) return;
+    look(B, s - of_a, found_b);
+    if (kinds.words != nullptr) SampleKinds<I>::look(B, sampled_row(s - of_a, B.rows, most), kinds);
+  }
+
+  __device__ static void look(const Pattern<I>& matrix, int64_t s, SampledTwins* found) {
+    const int64_t i = sampled_row(s, matrix.rows, sampled(matrix.rows));
+    if (matrix.begin(i) == matrix.end(i)) return;
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    const bool twin = is_twin(matrix, i, lane, 32);
+    if (lane != 0) return;
     atomicAdd(&found->rows, 1);
     if (twin) atomicAdd(&found->twins, 1);
   }

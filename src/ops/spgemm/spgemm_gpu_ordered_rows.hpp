@@ -45,14 +45,19 @@ struct LongestOfBins {
   int32_t* longest;  // [survey_bins], zero at first
 
   __device__ void operator()() const {
-    const int64_t at = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (at >= rows) return;
-    int32_t length = A.row(list[at]).length;
-    int bin = 0;
-    for (int b = 0; b < survey_bins; ++b)
-      if (at >= bins[b].first && at < bins[b].first + bins[b].count) bin = b;
-    // Most neighbours are of one bin, and of about one length.
-    if (length > longest[bin]) atomicMax(longest + bin, length);
+    __shared__ int32_t local[survey_bins];
+    const auto thread = static_cast<int>(threadIdx.x);
+    if (thread < survey_bins) local[thread] = 0;
+    __syncthreads();
+    for (int64_t at = static_cast<int64_t>(blockIdx.x) * threads + thread; at < rows;
+         at += static_cast<int64_t>(gridDim.x) * threads) {
+      int bin = 0;
+      for (int b = 0; b < survey_bins; ++b)
+        if (at >= bins[b].first && at < bins[b].first + bins[b].count) bin = b;
+      atomicMax(local + bin, A.row(list[at]).length);
+    }
+    __syncthreads();
+    if (thread < survey_bins && local[thread] > 0) atomicMax(longest + thread, local[thread]);
   }
 };
 
@@ -63,8 +68,8 @@ void find_longest_of_bins(Queue& queue, const Problem<Left, I>& p, Found& found)
   if (found.list.data() == nullptr) return;
   const Buffer longest = p.template array<int32_t>(survey_bins);
   clear(queue, longest);
-  launch_over(queue, p.rows,
-              LongestOfBins<Left>{p.A, found.list.template as<int32_t>(), p.rows, found.bins, longest.as<int32_t>()});
+  launch_round(queue, p.rows,
+               LongestOfBins<Left>{p.A, found.list.template as<int32_t>(), p.rows, found.bins, longest.as<int32_t>()});
   found.longest_a_of = read_back<std::array<int32_t, survey_bins>>(queue, longest.data());
 }
 

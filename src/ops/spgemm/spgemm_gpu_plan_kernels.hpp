@@ -235,26 +235,38 @@ struct SurveyRows {
   }
 };
 
-/// Rows by bin; within a bin groups of 32 neighbours stay together.
+/// Rows by bin; within a bin a block's neighbours stay together.
 struct PlaceRows {
-  static constexpr int threads = 256;
+  static constexpr int threads = 256, warps = threads / 32;
   SurveyRows sizes;
   unsigned long long* cursors;  // [survey_bins], each bin's start
   int32_t* list;
 
   __device__ void operator()() const {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    __shared__ uint32_t counts[survey_bins][warps];
+    __shared__ unsigned long long places[survey_bins];
+    const auto thread = static_cast<int>(threadIdx.x);
+    const int lane = thread & 31, warp = thread >> 5;
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + thread;
     const int bin = i < sizes.rows ? sizes.limits.bin(sizes.weighed(i)) : -1;
-    const int lane = static_cast<int>(threadIdx.x) & 31;
+    uint32_t before = 0;  // in the warp
     for (int b = 0; b < sizes.limits.count; ++b) {
       const uint32_t same = gpu::ballot32(bin == b);
-      if (same == 0) continue;
-      unsigned long long place = 0;
-      const int leader = __ffs(static_cast<int>(same)) - 1;
-      if (lane == leader) place = atomicAdd(&cursors[b], static_cast<unsigned long long>(__popc(same)));
-      place = gpu::shuffle_from(place, leader, 32);
-      if (bin == b) list[place + __popc(same & ((1u << lane) - 1))] = static_cast<int32_t>(i);
+      if (lane == 0) counts[b][warp] = static_cast<uint32_t>(__popc(same));
+      if (bin == b) before = static_cast<uint32_t>(__popc(same & ((1u << lane) - 1)));
     }
+    __syncthreads();
+    if (thread < sizes.limits.count) {
+      uint32_t sum = 0;
+      for (uint32_t& count : counts[thread]) {
+        const uint32_t first = sum;
+        sum += count;
+        count = first;
+      }
+      if (sum > 0) places[thread] = atomicAdd(cursors + thread, static_cast<unsigned long long>(sum));
+    }
+    __syncthreads();
+    if (bin >= 0) list[places[bin] + counts[bin][warp] + before] = static_cast<int32_t>(i);
   }
 };
 

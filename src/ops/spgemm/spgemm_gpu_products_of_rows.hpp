@@ -18,19 +18,20 @@ struct ProductsOfRows {
   SampledTwins twins_a, twins_b;
 };
 
-/// Of both operands, to what is zero at first.
+/// Of both operands, to what is zero at first; kinds of B's rows too, of which there are more than SampledKinds::rows.
 template <class Left, class I>
-void sample_twins(Queue& queue, const Problem<Left, I>& p, SampledTwins* a, SampledTwins* b) {
+void sample_twins(Queue& queue, const Problem<Left, I>& p, SampledTwins* a, SampledTwins* b,
+                  const SampledKinds& kinds = {}) {
   if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
     if (p.A.list != nullptr) return;
-    using F = SampleTwins<I>;
-    launch_over(queue, F::sampled(p.A.A.rows) * 32, F{p.A.A, a});
-    launch_over(queue, F::sampled(p.B.B.rows) * 32, F{p.B.B, b});
+    const SampleTwins<I> f{p.A.A, p.B.B, a, b, kinds};
+    launch_over(queue, f.warps() * 32, f);
   }
 }
 
+/// sampled: i-nodes too.
 template <class Left, class I>
-ProductsOfRows products_of_rows(Queue& queue, const Problem<Left, I>& p) {
+ProductsOfRows products_of_rows(Queue& queue, const Problem<Left, I>& p, bool sampled) {
   struct Seen {
     int64_t total;
     int32_t broken, unused;
@@ -40,7 +41,7 @@ ProductsOfRows products_of_rows(Queue& queue, const Problem<Left, I>& p) {
   auto* const seen = reinterpret_cast<Seen*>(begins.as<int64_t>() + p.rows);  // read in one go
   gpu::clear_words(queue, &seen->broken, sizeof(Seen) - sizeof(int64_t));
   check_ascending(queue, p.B.B, p.nnz_b, &seen->broken);
-  sample_twins(queue, p, &seen->a, &seen->b);
+  if (sampled) sample_twins(queue, p, &seen->a, &seen->b);
 
   const int lanes_a = lanes_log2_for(p.nnz_a, p.rows);
   Buffer bounds = p.template array<int32_t>(p.rows), exact = p.template array<int64_t>(p.rows), shared;

@@ -109,6 +109,102 @@ struct SortRows {
   }
 };
 
+/// The same where fewer lanes of a warp, `lanes`, hold a row.
+template <class Left, class I, class Key, int lanes, int per_lane>
+struct SortShortRows {
+  static constexpr int threads = 128, warps = threads / 32, lanes_of_word = 32 / per_lane;
+  static constexpr uint32_t capacity = per_lane * lanes;
+  Left A;
+  Pattern<I> B;
+  const int32_t* list;  // null: all
+  int64_t count;
+  SortedProducts products;
+  int32_t* counts;
+
+  struct alignas(16) Keys {
+    Key e[per_lane];
+  };
+  struct Warp {
+    Keys keys[32];
+    uint16_t words[32 * per_lane];
+  };
+
+  __device__ void operator()() const {
+    __shared__ Warp shared[warps];
+    const int thread = static_cast<int>(threadIdx.x), lane = thread & 31, mine = lane & (lanes - 1);
+    Warp& warp = shared[thread >> 5];
+    const int64_t item = (static_cast<int64_t>(blockIdx.x) * threads + thread) / lanes;
+    const bool there = item < count;
+    const int64_t i = !there ? 0 : list != nullptr ? list[item] : item;
+    LeftRow row{};
+    if (there) row = A.row(i);
+    Keys none;
+#pragma unroll
+    for (int e = 0; e < per_lane; ++e) none.e[e] = ~Key{0};
+    warp.keys[lane] = none;
+    gpu::sync32();
+
+    Key* const keys = warp.keys[lane & ~(lanes - 1)].e;
+    uint16_t* const row_words = warp.words + (lane & ~(lanes - 1)) * per_lane;
+    uint32_t all = 0;
+    const int32_t longest = warp_max(row.length);
+    for (int32_t chunk = 0; chunk < longest; chunk += lanes) {
+      const int32_t k = chunk + mine;
+      int64_t begin = 0;
+      uint32_t length = 0;
+      if (k < row.length) {
+        const int64_t j = A.column(row, k);
+        begin = B.begin(j);
+        length = static_cast<uint32_t>(B.end(j) - begin);
+      }
+      const uint32_t inclusive = gpu::subgroup_scan(length, lanes);
+      const uint32_t first = all + inclusive - length;
+      all += gpu::shuffle_from(inclusive, lanes - 1, lanes);
+      constexpr uint32_t batch = 4;
+      for (uint32_t t = 0; t < length; t += batch) {
+        I column[batch];
+#pragma unroll
+        for (uint32_t u = 0; u < batch; ++u)
+          if (t + u < length) column[u] = B.column(begin + t + u);
+#pragma unroll
+        for (uint32_t u = 0; u < batch; ++u)
+          if (t + u < length) {
+            const uint32_t product = first + t + u;
+            keys[product] = static_cast<Key>(column[u]) * capacity + static_cast<Key>(product);
+            row_words[product] = static_cast<uint16_t>((static_cast<uint32_t>(k) << products.place_bits) + t + u);
+          }
+      }
+    }
+    gpu::sync32();
+    Key x[per_lane];
+    const Keys own = warp.keys[lane];
+#pragma unroll
+    for (int e = 0; e < per_lane; ++e) x[e] = own.e[e];
+    gpu::sort_runs<lanes>(x);
+
+    Key before = gpu::shuffle_up(x[per_lane - 1], 1, lanes);
+    uint16_t* const words = products.words + (there ? products.begins[i] : 0);
+    uint32_t firsts = 0;
+#pragma unroll
+    for (int e = 0; e < per_lane; ++e) {
+      const uint32_t q = static_cast<uint32_t>(mine * per_lane + e);
+      if (q < all) {
+        words[q] = row_words[static_cast<uint32_t>(x[e]) % capacity];
+        if (q == 0 || x[e] / capacity != before / capacity) firsts |= 1u << q % 32;
+      }
+      before = x[e];
+    }
+#pragma unroll
+    for (int mask = 1; mask < lanes && mask < lanes_of_word; mask <<= 1) firsts |= gpu::shuffle_xor(firsts, mask, 32);
+    int32_t entries = __popc(firsts);
+#pragma unroll
+    for (int mask = lanes_of_word; mask < lanes; mask <<= 1) entries += gpu::shuffle_xor(entries, mask, 32);
+    if (mine % lanes_of_word == 0 && static_cast<uint32_t>(mine * per_lane) < all)
+      products.firsts_of(i)[mine / lanes_of_word] = firsts;
+    if (mine == 0 && there) counts[i] = entries;
+  }
+};
+
 /// Where each entry's products end, for OrderedRows.
 struct EntryEnds {
   static constexpr bool lists = false;
@@ -141,10 +237,11 @@ struct EntryLists {
   }
 };
 
-/// C's columns, and what the numeric phase reads. A warp a row.
-template <class Left, class I, class Target>
+/// C's columns, and what the numeric phase reads. `lanes` of a warp a row.
+template <class Left, class I, class Target, int lanes>
 struct PlaceSorted {
-  static constexpr int threads = 128, warps = threads / 32;
+  static constexpr int threads = 128, rows_of_block = threads / lanes, batch = lanes < 8 ? 32 / lanes : 4,
+                       masks = lanes * batch / 32;
   Left A;
   Pattern<I> B;
   int64_t rows;
@@ -154,60 +251,66 @@ struct PlaceSorted {
   Target target;
   int32_t longest_a;
 
-  size_t shared_bytes() const { return warps * static_cast<size_t>(longest_a) * sizeof(uint32_t); }
+  size_t shared_bytes() const { return rows_of_block * static_cast<size_t>(longest_a) * sizeof(uint32_t); }
 
   __device__ void operator()() const {
     extern __shared__ char shared[];
-    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * warps + warp;
-    if (i >= rows) return;
-    uint32_t* const begins = reinterpret_cast<uint32_t*>(shared) + warp * longest_a;
-    const int64_t from = products.begins[i];
-    const auto all = static_cast<int32_t>(products.begins[i + 1] - from);
-    const uint32_t *const firsts = products.firsts_of(i), places = (1u << products.place_bits) - 1;
+    const int thread = static_cast<int>(threadIdx.x), lane = thread & (lanes - 1);
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * rows_of_block + thread / lanes;
+    const bool there = i < rows;
+    uint32_t* const begins = reinterpret_cast<uint32_t*>(shared) + thread / lanes * longest_a;
+    const int64_t from = there ? products.begins[i] : 0;
+    const auto all = static_cast<int32_t>(there ? products.begins[i + 1] - from : 0);
+    const uint32_t *const firsts = products.firsts_of(there ? i : 0), places = (1u << products.place_bits) - 1;
     const uint16_t* const words = products.words + from;
-    constexpr int batch = 4;
-    uint32_t word[batch], masks = 0;  // masks: a lane's of its stretch, for 32 stretches
+    uint32_t word[batch], mask[masks];
     const auto read = [&](int32_t q) {
-      if (q / 32 % 32 == 0 && q - lane < all) masks = (q / 32 + lane) * 32 < all ? firsts[q / 32 + lane] : 0;
+#pragma unroll
+      for (int w = 0; w < masks; ++w)
+        if (q - lane + 32 * w < all) mask[w] = firsts[q / 32 + w];
 #pragma unroll
       for (int u = 0; u < batch; ++u)
-        if (q + 32 * u < all) word[u] = words[q + 32 * u];
+        if (q + lanes * u < all) word[u] = words[q + lanes * u];
     };
     read(lane);  // while the rows of B are looked up
-    const int64_t to = offsets.at(i);
+    const int64_t to = there ? offsets.at(i) : 0;
     I* const row_columns = columns + to;
     int32_t at = -1;
-    const LeftRow row = A.row(i);
-    for (int32_t k = lane; k < row.length; k += 32) begins[k] = static_cast<uint32_t>(B.begin(A.column(row, k)));
+    LeftRow row{};
+    if (there) row = A.row(i);
+    for (int32_t k = lane; k < row.length; k += lanes) begins[k] = static_cast<uint32_t>(B.begin(A.column(row, k)));
     gpu::sync32();
     const int place_bits = products.place_bits;
     const I* const source = B.columns;
     const I base = static_cast<I>(B.offsets.base);
-    for (int32_t q = lane; q - lane < all; q += 32 * batch) {
-      uint32_t mask[batch];
+    for (int32_t q = lane; q - lane < all; q += lanes * batch) {
+      uint32_t first[masks];
       I column[batch];
 #pragma unroll
+      for (int w = 0; w < masks; ++w) first[w] = q - lane + 32 * w < all ? mask[w] : 0;
+#pragma unroll
       for (int u = 0; u < batch; ++u) {
-        mask[u] = gpu::shuffle_from(masks, (q / 32 + u) % 32, 32);
         const uint32_t k = word[u] >> place_bits;
         if constexpr (Target::lists)
-          if (q + 32 * u < all) target.product(from + q + 32 * u, row.begin + k, begins[k] + (word[u] & places));
-        if ((mask[u] >> lane & 1u) != 0) column[u] = source[begins[k] + (word[u] & places)] - base;
+          if (q + lanes * u < all) target.product(from + q + lanes * u, row.begin + k, begins[k] + (word[u] & places));
+        if ((first[u * lanes / 32] >> (u * lanes % 32 + lane) & 1u) != 0)
+          column[u] = source[begins[k] + (word[u] & places)] - base;
       }
-      read(q + 32 * batch);
+      read(q + lanes * batch);
 #pragma unroll
       for (int u = 0; u < batch; ++u) {
         // An entry's products end where those of the next begin.
-        const int32_t entry = at + __popc(mask[u] << (31 - lane));
-        if ((mask[u] >> lane & 1u) != 0) {
+        const uint32_t here = first[u * lanes / 32];
+        const int bit = u * lanes % 32 + lane;
+        if ((here >> bit & 1u) != 0) {
+          const int32_t entry = at + __popc(here << (31 - bit));
           row_columns[entry] = column[u];
-          target.begin_entry(to, entry, from, q + 32 * u);
+          target.begin_entry(to, entry, from, q + lanes * u);
         }
-        at += __popc(mask[u]);
+        if ((u + 1) * lanes % 32 == 0) at += __popc(here);
       }
     }
-    if (lane == 0) target.end_row(to, at, from, all, i + 1 == rows);
+    if (lane == 0 && there) target.end_row(to, at, from, all, i + 1 == rows);
   }
 };
 

@@ -14,7 +14,7 @@ template <class Left, class I>
 class SortedRows {
  public:
   /// Products of rows.
-  static constexpr BinLimits limits{{0, 32, 64, 128, 256, 512, 1024, 0x7fffffff}, survey_bins};
+  static constexpr BinLimits limits{{16, 32, 64, 128, 256, 512, 1024, 0x7fffffff}, survey_bins};
 
   SortedRows(Queue& queue, const Problem<Left, I>& problem, int64_t products)
       : queue_(queue), p_(problem), products_(products) {}
@@ -28,29 +28,30 @@ class SortedRows {
   /// `bins` of `list` by their products.
   void count(const Buffer& begins, const Buffer& list, Bins bins, const Buffer& counts) {
     // Few rows are better sorted with the next longer ones than while the device idles.
-    for (size_t b = 1; b + 1 < bins.size(); ++b)
+    for (size_t b = 0; b + 1 < bins.size(); ++b)
       if (bins[b + 1].count > 0 && bins[b].count < 16 * static_cast<int64_t>(queue_.concurrency()))
         bins[b + 1] = {bins[b].first, bins[b].count + bins[b + 1].count}, bins[b].count = 0;
     words_ = p_.template array<uint16_t>(products_);
     firsts_ = p_.template array<uint32_t>(firsts_size(products_, p_.rows));
     sorted_ = {begins.as<int64_t>(), words_.template as<uint16_t>(), firsts_.template as<uint32_t>(),
                bits_of(p_.longest_b)};
-    const auto sort = [&]<int per_lane>(int b) {
-      const int32_t* const rows =
-          list.data() != nullptr ? list.as<int32_t>() + bins[static_cast<size_t>(b)].first : nullptr;
-      const int64_t count = bins[static_cast<size_t>(b)].count;
-      if (std::bit_width(static_cast<uint64_t>(p_.cols)) + std::bit_width(32u * per_lane - 1) <= 32)
-        launch<uint32_t, per_lane>(rows, count, counts);
+    const auto sort = [&]<int lanes, int per_lane>(int b) {
+      const Bin bin = bins[static_cast<size_t>(b)];
+      const int32_t* const rows = list.data() != nullptr ? list.as<int32_t>() + bin.first : nullptr;
+      constexpr unsigned capacity = lanes * per_lane;
+      if (std::bit_width(static_cast<uint64_t>(p_.cols)) + std::bit_width(capacity - 1) <= 32)
+        launch<uint32_t, lanes, per_lane>(rows, bin.count, counts);
       else
-        launch<uint64_t, per_lane>(rows, count, counts);
+        launch<uint64_t, lanes, per_lane>(rows, bin.count, counts);
     };
-    sort.template operator()<64>(7);
-    sort.template operator()<32>(6);
-    sort.template operator()<16>(5);
-    sort.template operator()<8>(4);
-    sort.template operator()<4>(3);
-    sort.template operator()<2>(2);
-    sort.template operator()<1>(1);
+    sort.template operator()<32, 64>(7);
+    sort.template operator()<32, 32>(6);
+    sort.template operator()<32, 16>(5);
+    sort.template operator()<32, 8>(4);
+    sort.template operator()<16, 8>(3);
+    sort.template operator()<8, 8>(2);
+    sort.template operator()<8, 4>(1);
+    sort.template operator()<4, 4>(0);
   }
 
   /// Once C's arrays are there: the columns, and what OrderedRows reads.
@@ -89,17 +90,35 @@ class SortedRows {
  private:
   template <class Target>
   void place(const Offsets& offsets, I* columns, const Target& target) {
-    const PlaceSorted<Left, I, Target> f{p_.A,    p_.B.B,  p_.rows, sorted_,
-                                         offsets, columns, target,  static_cast<int32_t>(p_.longest_a)};
-    launch_blocks(queue_, (p_.rows + f.warps - 1) / f.warps, f, f.shared_bytes());
+    // A block's shared memory holds what its rows name.
+    if (p_.longest_a <= most_ordered_entries / 2 && products_ <= most_mean_of_four * p_.rows)
+      place<4>(offsets, columns, target);
+    else if (products_ <= most_mean_of_eight * p_.rows)
+      place<8>(offsets, columns, target);
+    else
+      place<32>(offsets, columns, target);
+  }
+  template <int lanes, class Target>
+  void place(const Offsets& offsets, I* columns, const Target& target) {
+    const PlaceSorted<Left, I, Target, lanes> f{p_.A,    p_.B.B,  p_.rows, sorted_,
+                                                offsets, columns, target,  static_cast<int32_t>(p_.longest_a)};
+    launch_blocks(queue_, (p_.rows + f.rows_of_block - 1) / f.rows_of_block, f, f.shared_bytes());
   }
 
-  template <class Key, int per_lane>
+  template <class Key, int lanes, int per_lane>
   void launch(const int32_t* list, int64_t count, const Buffer& counts) {
-    using F = SortRows<Left, I, Key, per_lane>;
-    launch_blocks(queue_, (count + F::warps - 1) / F::warps,
-                  F{p_.A, p_.B.B, list, count, sorted_, counts.as<int32_t>()}, F::shared_bytes);
+    auto* const sizes = counts.as<int32_t>();
+    if constexpr (lanes < 32) {
+      launch_over(queue_, count * lanes,
+                  SortShortRows<Left, I, Key, lanes, per_lane>{p_.A, p_.B.B, list, count, sorted_, sizes});
+    } else {
+      using F = SortRows<Left, I, Key, per_lane>;
+      launch_blocks(queue_, (count + F::warps - 1) / F::warps, F{p_.A, p_.B.B, list, count, sorted_, sizes},
+                    F::shared_bytes);
+    }
   }
+
+  static constexpr int64_t most_mean_of_four = 12, most_mean_of_eight = 64;  // products of a row
 
   Queue& queue_;
   const Problem<Left, I>& p_;

@@ -40,7 +40,7 @@ class Symbolic : SymbolicClasses<Left, I> {
   /// C has only entries of the mask, whose rows ascend strictly.
   Found run(const Pattern<I>& mask, int64_t nnz) {
     if (!begin()) return std::move(found_);
-    const Buffer bounds = look_at_rows();
+    const Buffer bounds = look_at_rows(false);
     counts_ = p_.template array<int32_t>(p_.rows);
     launch_over(queue_, p_.rows, RowLengths{mask.offsets, p_.rows, counts_.template as<int32_t>()});
     Buffer lengths = std::move(counts_);
@@ -66,7 +66,7 @@ class Symbolic : SymbolicClasses<Left, I> {
   // ---- rows by size ----
 
   void by_size() {
-    const Buffer bounds = look_at_rows();
+    const Buffer bounds = look_at_rows(!tried_classes_);
     counts_ = p_.template array<int32_t>(p_.rows);
     if (!tried_classes_ && by_inodes(twins_a_, twins_b_, bounds)) return;
     SurveyRows by_bounds = by_products(bounds);
@@ -122,7 +122,7 @@ class Symbolic : SymbolicClasses<Left, I> {
   Buffer pattern(int64_t most_sums) {
     found_.output = {};
     begin();
-    Buffer bounds = look_at_rows();
+    Buffer bounds = look_at_rows(false);
     counts_ = p_.template array<int32_t>(p_.rows);
     SurveyRows by_bounds = by_products(bounds);
     Sized sized = count_sized(by_bounds, look(by_bounds));
@@ -138,7 +138,9 @@ class Symbolic : SymbolicClasses<Left, I> {
   /// Takes tiles of i-nodes instead of rows, if that is worth it and there is room for what they keep.
   bool by_inodes(const SampledTwins& twins_a, const SampledTwins& twins_b, const Buffer& bounds) {
     if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
-      if (!found_.distinct || !Inodes<I>::worth(p_, twins_a, twins_b)) return false;
+      if (!Inodes<I>::worth(p_, twins_a, twins_b)) return false;
+      if (tried_classes_ && seen_.failed != 0) found_.distinct = rows_ascend();  // not all of them were seen
+      if (!found_.distinct) return false;
       Inodes<I> inodes(queue_, p_);
       const Problem<Left, I> reduced = inodes.reduced();
       const auto element = static_cast<int64_t>(p_.element);
@@ -172,6 +174,13 @@ class Symbolic : SymbolicClasses<Left, I> {
     } else {
       return false;
     }
+  }
+
+  bool rows_ascend() {
+    const Buffer broken = p_.template array<int32_t>(1);
+    clear(queue_, broken);
+    check_ascending(queue_, p_.B.B, p_.nnz_b, broken.template as<int32_t>());
+    return read_back<int32_t>(queue_, broken.data()) == 0;
   }
 
   /// Whole tiles by kind, if what they keep has room.
@@ -241,7 +250,6 @@ class Symbolic : SymbolicClasses<Left, I> {
     if (!sorted.takes(survey.largest)) return false;
     Bins bins{};
     const Buffer list = place(by_products, survey, bins);
-    clear(queue_, counts_);
     sorted.count(product_begins_, list, bins, counts_);
     const auto [of_counts, sizes] = survey_counts(bounds);
     I* const columns = found_.output.indices->template as<I>();

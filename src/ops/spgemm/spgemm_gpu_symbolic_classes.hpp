@@ -30,7 +30,7 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
     alignas(128) int32_t count_b;
     int32_t count_c, broken;
     unsigned long long cursors[2], total, products;
-    int32_t largest, numbered;
+    int32_t largest, numbered, sampled_kinds;
     SampledTwins twins_a, twins_b;
   };
   static constexpr int least_class_log2 = 7, small_class_log2 = 10;  // tables of short rows: a small block's if many
@@ -43,15 +43,19 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
     const int lanes_a = class_lanes(p_.nnz_a, p_.rows), lanes_b = class_lanes(p_.nnz_b, inner);
     tried_classes_ = p_.rows >= 4 * most_classes && p_.rows < INT32_MAX && inner < INT32_MAX;
     // The state and the tables behind it are cleared together.
-    constexpr size_t table_bytes = 2 * class_places * sizeof(unsigned long long);
+    constexpr int sample_places = 1 << SampledKinds::places_log2;
+    constexpr size_t table_bytes = (2 * class_places + sample_places) * sizeof(unsigned long long);
     state_ = p_.template array<char>(sizeof(State) + (tried_classes_ ? table_bytes : 0));
     clear(queue_, state_);
     if (!tried_classes_) return;
-    if (!reduced_) sample_twins(queue_, p_, &state()->twins_a, &state()->twins_b);
+    auto* const tables = reinterpret_cast<unsigned long long*>(state() + 1);
+    SampledKinds kinds{};
+    if (inner >= 4 * most_classes) kinds = {tables + 2 * class_places, &state()->sampled_kinds, &state()->failed};
+    if (!reduced_) sample_twins(queue_, p_, &state()->twins_a, &state()->twins_b, kinds);
     Buffer classes_b = p_.template array<RowClass>(inner);
     classes_ = p_.template array<RowClass>(p_.rows);
-    const ClassTable b{reinterpret_cast<unsigned long long*>(state() + 1), &state()->count_b, &state()->failed},
-        c{b.words + class_places, &state()->count_c, &state()->failed};
+    const ClassTable b{tables, &state()->count_b, &state()->failed},
+        c{tables + class_places, &state()->count_c, &state()->failed};
     class_rows_ = p_.template array<int32_t>(most_classes);
     class_bases_ = p_.template array<int32_t>(most_classes);
     found_.number_of = p_.template array<uint16_t>(p_.rows);

@@ -32,9 +32,9 @@ class SymbolicRows {
     return false;
   }
 
-  /// Returns the products of each row, cut off.
-  Buffer look_at_rows() {
-    ProductsOfRows products = products_of_rows(queue_, p_);
+  /// Returns the products of each row, cut off. sampled: looks for i-nodes, too.
+  Buffer look_at_rows(bool sampled) {
+    ProductsOfRows products = products_of_rows(queue_, p_, sampled);
     product_begins_ = std::move(products.begins);
     found_.products = products.total;
     found_.distinct = products.distinct;
@@ -197,11 +197,14 @@ class SymbolicRows {
   }
 
   Survey look(SurveyRows& survey) {
-    Buffer result = p_.template array<Survey>(1);
-    clear(queue_, result);
-    survey.survey = result.as<Survey>();
+    constexpr int cleared = 4;  // at once
+    if (surveys_used_ % cleared == 0) {
+      surveys_ = p_.template array<Survey>(cleared);
+      clear(queue_, surveys_);
+    }
+    survey.survey = surveys_.template as<Survey>() + surveys_used_++ % cleared;
     gpu::launch(queue_, survey_blocks(survey.rows), SurveyRows::threads, 0, survey);
-    return read_back<Survey>(queue_, result.data());
+    return read_back<Survey>(queue_, survey.survey);
   }
   unsigned survey_blocks(int64_t rows) const {
     return std::min(gpu::blocks_for(rows, 1024), static_cast<unsigned>(8 * queue_.concurrency()));
@@ -257,7 +260,8 @@ class SymbolicRows {
   const Tables& tables_;
   Found found_;
   SampledTwins twins_a_{}, twins_b_{};
-  Buffer counts_, product_begins_;
+  Buffer counts_, product_begins_, surveys_;
+  int surveys_used_ = 0;
 };
 
 }  // namespace kkc::spgemm::gpu_parts
