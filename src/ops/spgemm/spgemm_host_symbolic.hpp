@@ -462,7 +462,7 @@ class HostSymbolic {
   void find_groups(const OutputPattern& C, int64_t products) {
     const StepShape shape = step_shape(desc_.scalar());
     if (!shape.gaps || products < 4 * B_.nnz ||
-        4 * ColumnGroups::padded(desc_.cols(), shape.lanes) * queue_.concurrency() > C.nnz)
+        ColumnGroups::padded(desc_.cols(), shape.lanes) * queue_.concurrency() > C.nnz)
       return;
     try {
       plan_.groups.find(queue_, desc_.memory, left_, B_, shape.lanes);
