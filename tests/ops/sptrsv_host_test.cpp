@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstring>
 #include <set>
 #include <string>
 #include <utility>
@@ -86,19 +87,24 @@ bool has_threads() {
          has_kernels<double>(KKC_DEVICE_OPENMP, "sptrsv");
 }
 
-/// x = 0.7 T^-1 b by host_levels and so many threads, and what kkc_plan_info says.
-std::pair<std::vector<double>, std::string> solution_by_levels(const HostCsr<double>& host, kkc_uplo_t uplo,
-                                                               int threads, const std::vector<double>& right) {
+/// x = 0.7 T^-1 b by so many threads, and what kkc_plan_info says.
+std::pair<std::vector<double>, std::string> solution_by(const std::string& options, const HostCsr<double>& host,
+                                                        kkc_uplo_t uplo, int threads, const std::vector<double>& right,
+                                                        kkc_index_pair_t pair = KKC_INDEX_32_32, int32_t base = 0) {
   const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
-  const DeviceCsr<double> A(ctx, host, KKC_INDEX_32_32, 0);
+  const DeviceCsr<double> A(ctx, host, pair, base);
   const Array<double> b(ctx, right), x(ctx, right.size());
   const View from = wrap(ctx, b.data(), {host.rows}), to = wrap(ctx, x.data(), {host.rows});
   Plan plan;
-  ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, uplo, KKC_DIAG_STORED, A, from, to,
-                     Options(R"({"implementation": "host_levels"})"), plan.out()));
+  ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, uplo, KKC_DIAG_STORED, A, from, to, Options(options), plan.out()));
+  if (options.find("kept") != std::string::npos) ok(kkc_sptrsv_set_values(plan, A));
   const double alpha = 0.7;
   ok(kkc_sptrsv_execute(plan, &alpha, A, from, to));
   return {x.get(), info_of_plan(plan)};
+}
+std::pair<std::vector<double>, std::string> solution_by_levels(const HostCsr<double>& host, kkc_uplo_t uplo,
+                                                               int threads, const std::vector<double>& right) {
+  return solution_by(R"({"implementation": "host_levels"})", host, uplo, threads, right);
 }
 
 }  // namespace
@@ -271,6 +277,37 @@ TEST_CASE("sptrsv: many threads list what short blocks wait for", "[sptrsv]") {
       CHECK((waits > 0) == (c.implementation == "host_relaid"));
       // A thread needs few others, and does not look again at what it had to wait for before.
       CHECK(waits < 3 * 16 * phases);
+    }
+  }
+}
+
+TEST_CASE("sptrsv: rows of few entries give the bits that they give with wide indices", "[sptrsv]") {
+  if (!has_threads() || !supported(KKC_DEVICE_OPENMP, "sptrsv", KKC_INDEX_64_64, KKC_TYPE_F64)) return;
+  Random random(seed());
+  INFO("seed " << seed());
+  // Every number of entries up to more than vectors hold, after each other in no order; rows that need the one before,
+  // or hardly ever do.
+  constexpr int64_t n = 3'000;
+  for (const int64_t nearest : {1, 20}) {
+    std::vector<std::vector<int64_t>> left(n);
+    for (int64_t i = 0; i < n; ++i) {
+      std::set<int64_t> columns;
+      for (int64_t k = random_int(random, 0, 15); k > 0 && i >= 200; --k)
+        columns.insert(i - random_int(random, nearest, nearest == 1 ? 12 : 200));
+      left[static_cast<size_t>(i)].assign(columns.begin(), columns.end());
+    }
+    std::vector<double> right = random_vector<double>(random, static_cast<size_t>(n));
+    for (size_t i = 0; i < right.size(); i += 7) right[i] = -0.0;
+    for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
+      const auto host = triangle_of<double>(random, left, uplo, KKC_DIAG_STORED, {});
+      for (const char* options :
+           {R"({"implementation": "host_levels"})", R"({"implementation": "host_relaid", "values": "kept"})"})
+        for (const int threads : {1, 3}) {
+          const auto narrow = solution_by(options, host, uplo, threads, right, KKC_INDEX_32_32, 1).first,
+                     wide = solution_by(options, host, uplo, threads, right, KKC_INDEX_64_64, 1).first;
+          INFO(options << ", " << threads << " threads, nearest " << nearest);
+          REQUIRE(std::memcmp(narrow.data(), wide.data(), narrow.size() * sizeof(double)) == 0);
+        }
     }
   }
 }

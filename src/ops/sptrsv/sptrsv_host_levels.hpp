@@ -28,7 +28,8 @@ class LevelKernel final : public Kernel {
                                                   desc.A.rows, ascending_, threads_for(desc, queue), block_cost,
                                                   triangle_.take_runs())),
         runner_(schedule_.threads),
-        zeros_(static_cast<size_t>(schedule_.threads)) {}
+        zeros_(static_cast<size_t>(schedule_.threads)),
+        medium_(seldom_chained(typename Triangle::Rows(triangle_, desc.A), desc.A.rows, ascending_)) {}
 
   void execute(Queue& queue, const Args& args) override {
     const S alpha = factor<S>(args.alpha).get();
@@ -65,7 +66,7 @@ class LevelKernel final : public Kernel {
       const TriangleRows<S, Triangle, ascending, own> triangle{triangle_, rows, values, unit_, conjugate_};
       if constexpr (K == 1)
         if (sides.x_row == 1) {
-          const OneVector<S, Triangle, ascending, own> one{triangle, alpha, sides.b, sides.b_row, sides.x};
+          const OneVector<S, Triangle, ascending, own> one{triangle, alpha, sides.b, sides.b_row, sides.x, medium_};
           if constexpr (!own && std::is_floating_point_v<S>) {
             const BlockSolver<S, I, typename Triangle::Rows, ascending> blocks(
                 rows, triangle_.rows(), schedule_.runs, values, {alpha, sides.b, sides.b_row, sides.x, unit_});
@@ -121,6 +122,7 @@ class LevelKernel final : public Kernel {
   levels::BlockSchedule schedule_;
   levels::BlockRunner runner_;
   std::vector<Zero> zeros_;
+  bool medium_;
 };
 
 /// Threads that gather a transposed triangle's values from all over A before they take less time than one that reads

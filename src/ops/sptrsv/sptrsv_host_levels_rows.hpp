@@ -9,6 +9,7 @@
 
 #include "device/host_gather.hpp"
 #include "ops/levels/levels_host_runner.hpp"
+#include "ops/sptrsv/sptrsv_host_short_rows.hpp"
 #include "ops/sptrsv/sptrsv_host_sides.hpp"
 #include "ops/sptrsv/sptrsv_host_triangle.hpp"
 
@@ -85,6 +86,7 @@ struct OneVector {
   const S* b;
   int64_t b_row;
   S* x;
+  bool medium;  // rows are for subtract_medium
 
   /// Steps first..end-1. first_zero: gets the first row whose diagonal is zero.
   template <class Turn>
@@ -112,6 +114,13 @@ struct OneVector {
       return Factor<S>{triangle.value(p)}.times(x[triangle.rows.column(p)]);
     };
     triangle.rows.prefetch_ahead(triangle.values, first + length * way, way);
+    using I = std::remove_cvref_t<decltype(*triangle.rows.indices())>;
+    if constexpr (!Own && has_short_rows<S, I>) {
+      const ShortRow short_row{triangle.rows.indices() + begin, static_cast<int32_t>(triangle.rows.base()),
+                               triangle.values + begin, x};
+      if (length <= most_short) return subtract_short<Ascending, false>(short_row, length, sum, 0, 0);
+      if (medium && length <= most_medium) return subtract_medium<Ascending, false>(short_row, length, sum);
+    }
     if constexpr (Own) {
       for (int64_t k = 0; k < length; ++k) sum = minus(sum, product(k));
       return sum;

@@ -33,6 +33,7 @@ class RelaidKernel final : public Kernel {
         runner_(schedule_.threads),
         streams_(static_cast<size_t>(schedule_.threads)) {
     const Rows rows(triangle_, desc.A);
+    medium_ = seldom_chained(rows, n_, ascending_);
     far_apart_ = columns_far_apart(desc.A);
     shared_ = points_share_columns(rows);
     in_place_ = !far_apart_ && !shared_ && schedule_.steps_in_turn == 0 && schedule_.blocks * 8 <= n_;
@@ -50,12 +51,13 @@ class RelaidKernel final : public Kernel {
         stream.ends.push_back(static_cast<int64_t>(stream.pieces.size()));
       }
       for (const Piece& piece : stream.pieces) count(rows, piece, shares, indices, values);
-      stream.indices = Buffer(desc.memory, Space::host, static_cast<size_t>(indices + entries_ahead + 1) * sizeof(I));
+      stream.indices =
+          Buffer(desc.memory, Space::host, static_cast<size_t>(indices + entries_ahead + most_medium + 1) * sizeof(I));
       stream.values = Buffer(desc.memory, Space::host, static_cast<size_t>(values) * sizeof(S));
       I* index = stream.indices.template as<I>();
       const uint8_t* share = shares.data();
       for (const Piece& piece : stream.pieces) write_columns(rows, piece, share, index);
-      std::fill(index, index + entries_ahead + 1, I{0});
+      std::fill(index, index + entries_ahead + most_medium + 1, I{0});
     });
   }
 
@@ -273,8 +275,8 @@ class RelaidKernel final : public Kernel {
   template <class Columns>
   void one_vector(Queue& queue, const Columns& columns, const S& alpha, const Sides<S>& sides) {
     const auto with = [&]<bool ascending, bool unit>(std::bool_constant<ascending>, std::bool_constant<unit>) {
-      run(queue,
-          OneVector<S, I, ascending, unit, Columns>{{sides.b, sides.b_row, sides.x, alpha, n_}, columns, far_apart_});
+      run(queue, OneVector<S, I, ascending, unit, Columns>{
+                     {sides.b, sides.b_row, sides.x, alpha, n_}, columns, far_apart_, medium_});
     };
     const std::true_type yes;
     const std::false_type no;
@@ -309,7 +311,7 @@ class RelaidKernel final : public Kernel {
   }
 
   int64_t n_;
-  bool ascending_, unit_, conjugate_, far_apart_ = false;
+  bool ascending_, unit_, conjugate_, far_apart_ = false, medium_ = false;
   bool in_place_ = false;  // columns of rows outside runs are read from the caller's matrix, not kept
   bool shared_ = false;    // neighbouring rows outside runs have their columns in one place
   Triangle triangle_;

@@ -8,6 +8,7 @@
 
 #include "core/parts.hpp"
 #include "ops/levels/levels_host_runner.hpp"
+#include "ops/sptrsv/sptrsv_host_short_rows.hpp"
 #include "ops/sptrsv/sptrsv_host_sides.hpp"
 
 namespace kkc::sptrsv::host_relaid_parts {
@@ -165,6 +166,7 @@ struct OneVector {
   OneVectorRuns<S, I, Ascending, Unit> runs;
   Columns columns;
   bool far_apart;  // prefetch; the stream's indices go on for entries_ahead more
+  bool medium;     // rows are for subtract_medium
 
   void operator()(const Piece& piece, Cursor<S, I>& at) const {
     levels::NoTurn turn;
@@ -197,8 +199,11 @@ struct OneVector {
         return static_cast<int64_t>(first[way * k]);
       };
       // What is beside the columns is asked for too, and is there.
-      if constexpr (Ahead)
-        for (int64_t p = 0; p <= alone + more; ++p) __builtin_prefetch(x + first[p + entries_ahead]);
+      if constexpr (Ahead) {
+        const int64_t all = alone + more, few = medium && all > most_short ? most_medium : most_short;
+        const int64_t asked = has_short_rows<S, I> && all < few ? few : all;
+        for (int64_t p = 0; p <= asked; ++p) __builtin_prefetch(x + first[p + entries_ahead]);
+      }
       for (int64_t length = alone; length <= alone + more; ++length, ++step) {
         const int64_t row = Ascending ? step : n - 1 - step;
         S sum = sides.right_side(row, Unit ? S{} : *at.value);
@@ -207,7 +212,15 @@ struct OneVector {
         if constexpr (!std::is_same_v<Turn, levels::NoTurn>)
           turn.need(last_before([&](int64_t k) { return column(k) - columns.base; }, length, piece.first,
                                 [&](int64_t known_row) { return Ascending ? known_row : n - 1 - known_row; }));
-        if (length > 0) {
+        if (has_short_rows<S, I> && way == 1 && length <= (medium ? most_medium : most_short)) {
+          if constexpr (has_short_rows<S, I> && way == 1) {
+            const ShortRow short_row{first, static_cast<int32_t>(columns.base), values, x};
+            // Nothing is added to the sum of no products.
+            const S zero = length > 0 ? 0.0 : -0.0;
+            sum = length <= most_short ? subtract_short<true, true>(short_row, length, sum, zero, zero)
+                                       : subtract_medium<true, true>(short_row, length, sum);
+          }
+        } else if (length > 0) {
           S other{}, third{}, fourth{};
           int64_t p = 0;
           for (; p + 5 <= length; p += 4) {
