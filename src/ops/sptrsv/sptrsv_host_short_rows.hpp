@@ -1,6 +1,6 @@
 // sptrsv, hosts: rows of few entries off the diagonal, which come in no order of lengths, without a branch on how many
-// there are: a branch that is foretold wrong takes as long as several such rows. The sums are those of the loops that
-// other rows take, to the last bit.
+// there are: a branch that is foretold wrong takes as long as several such rows. The sums are added up as the loops of
+// other rows do it, to the last bit where these fuse no products.
 #pragma once
 
 #include <algorithm>
@@ -60,6 +60,12 @@ template <bool forward, bool fused>
 double subtract_medium(const ShortRow& row, int64_t length, double sum);
 
 #if defined(__AVX512VL__)
+/// An entry that a mask may leave out: it need not be inside of its array, and there may be none.
+template <class T>
+[[gnu::always_inline]] inline const T* entry_of(const T* array, int64_t at) {
+  return reinterpret_cast<const T*>(reinterpret_cast<uintptr_t>(array) + static_cast<uintptr_t>(at) * sizeof(T));
+}
+
 template <bool forward, bool fused>
 [[gnu::always_inline]] inline double subtract_short(const ShortRow& row, int64_t length, double sum, double second,
                                                     double others) {
@@ -67,19 +73,19 @@ template <bool forward, bool fused>
   const __mmask8 mask = forward ? low[length] : high[length], some = static_cast<__mmask8>(length > 0);
   const int64_t first = forward ? 0 : length - most_short, last = forward ? length - 1 : 0;
   const __m128i column =
-      _mm_maskz_sub_epi32(mask, _mm_maskz_loadu_epi32(mask, row.columns + first), _mm_set1_epi32(row.base));
+      _mm_maskz_sub_epi32(mask, _mm_maskz_loadu_epi32(mask, entry_of(row.columns, first)), _mm_set1_epi32(row.base));
   const __m256d known = _mm256_mmask_i32gather_pd(_mm256_setzero_pd(), mask, column, row.x, 8),
-                value = _mm256_maskz_loadu_pd(mask, row.values + first);
+                value = _mm256_maskz_loadu_pd(mask, entry_of(row.values, first));
   const __m256d rounded = value * known;
   for (const int lane : {forward ? 0 : 3, forward ? 1 : 2, forward ? 2 : 1}) {
     const double product = fused ? value[lane] * known[lane] : rounded[lane];
     sum -= product;
   }
   sum = (sum + second) + others;
-  const __m128i nearest = _mm_maskz_loadu_epi32(some, row.columns + last);
+  const __m128i nearest = _mm_maskz_loadu_epi32(some, entry_of(row.columns, last));
   const int64_t at = _mm_cvtsi128_si32(nearest) - int64_t{length > 0 ? row.base : 0};
-  const double factor = _mm_cvtsd_f64(_mm_maskz_load_sd(some, row.values + last)),
-               neighbour = _mm_cvtsd_f64(_mm_maskz_load_sd(some, row.x + at));
+  const double factor = _mm_cvtsd_f64(_mm_maskz_load_sd(some, entry_of(row.values, last))),
+               neighbour = _mm_cvtsd_f64(_mm_maskz_load_sd(some, entry_of(row.x, at)));
   const double product = factor * neighbour;
   return sum - product;
 }
@@ -92,9 +98,9 @@ template <bool forward, bool fused>
     const auto mask = static_cast<__mmask8>(four < fours ? 15 : 0);
     const int64_t first = forward ? four : length - 4 - four;
     const __m128i column =
-        _mm_maskz_sub_epi32(mask, _mm_maskz_loadu_epi32(mask, row.columns + first), _mm_set1_epi32(row.base));
+        _mm_maskz_sub_epi32(mask, _mm_maskz_loadu_epi32(mask, entry_of(row.columns, first)), _mm_set1_epi32(row.base));
     __m256d known = _mm256_mmask_i32gather_pd(_mm256_setzero_pd(), mask, column, row.x, 8),
-            value = _mm256_maskz_loadu_pd(mask, row.values + first);
+            value = _mm256_maskz_loadu_pd(mask, entry_of(row.values, first));
     if constexpr (!forward) {
       constexpr int reversed = 0x1b;
       known = _mm256_permute4x64_pd(known, reversed);
