@@ -43,6 +43,13 @@ inline R sum_of(const Pack<R, 8>& v) {
 /// takes the function for one without effects and drops its calls.
 [[gnu::always_inline]] inline void prefetch(const void* from) { __builtin_prefetch(from, 0, 3); }
 
+/// An entry that is only asked for, or that a mask may leave out: it need not lie inside of the array, which may be
+/// null.
+template <class T>
+[[gnu::always_inline]] inline const T* entry_of(const T* array, int64_t entry) {
+  return reinterpret_cast<const T*>(reinterpret_cast<uintptr_t>(array) + static_cast<uintptr_t>(entry) * sizeof(T));
+}
+
 /// pack = (x[i[0]], ..., x[i[3]]) by single loads: the best for indices that mostly follow one another.
 template <class R, class I>
 inline void pick(Pack<R, 4>& pack, const R* x, const I* i) {

@@ -29,7 +29,8 @@ class LevelKernel final : public Kernel {
                                                   triangle_.take_runs())),
         runner_(schedule_.threads),
         zeros_(static_cast<size_t>(schedule_.threads)),
-        medium_(seldom_chained(typename Triangle::Rows(triangle_, desc.A), desc.A.rows, ascending_)) {}
+        medium_(has_short_rows<S, I> && !triangle_.own() &&
+                seldom_chained(typename Triangle::Rows(triangle_, desc.A), desc.A.rows, ascending_)) {}
 
   void execute(Queue& queue, const Args& args) override {
     const S alpha = factor<S>(args.alpha).get();

@@ -33,7 +33,7 @@ class RelaidKernel final : public Kernel {
         runner_(schedule_.threads),
         streams_(static_cast<size_t>(schedule_.threads)) {
     const Rows rows(triangle_, desc.A);
-    medium_ = seldom_chained(rows, n_, ascending_);
+    medium_ = has_short_rows<S, I> && seldom_chained(rows, n_, ascending_);
     far_apart_ = columns_far_apart(desc.A);
     shared_ = points_share_columns(rows);
     in_place_ = !far_apart_ && !shared_ && schedule_.steps_in_turn == 0 && schedule_.blocks * 8 <= n_;

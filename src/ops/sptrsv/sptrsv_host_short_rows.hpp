@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "device/host_gather.hpp"
+
 #if defined(__AVX512VL__)
 #include <immintrin.h>
 #endif
@@ -29,7 +31,7 @@ inline constexpr bool has_short_rows =
 /// wait for need not come by way of a vector. rows: as for schedule_blocks.
 template <class Rows>
 bool seldom_chained(const Rows& rows, int64_t n, bool ascending) {
-  constexpr int64_t looks = 1024;
+  constexpr int64_t looks = 256;
   int64_t medium = 0, chained = 0;
   for (int64_t k = 0; k < std::min(looks, n); ++k) {
     const int64_t row = k * (n / std::min(looks, n)), begin = rows.begin(row), end = rows.end(row);
@@ -60,12 +62,6 @@ template <bool forward, bool fused>
 double subtract_medium(const ShortRow& row, int64_t length, double sum);
 
 #if defined(__AVX512VL__)
-/// An entry that a mask may leave out: it need not be inside of its array, and there may be none.
-template <class T>
-[[gnu::always_inline]] inline const T* entry_of(const T* array, int64_t at) {
-  return reinterpret_cast<const T*>(reinterpret_cast<uintptr_t>(array) + static_cast<uintptr_t>(at) * sizeof(T));
-}
-
 template <bool forward, bool fused>
 [[gnu::always_inline]] inline double subtract_short(const ShortRow& row, int64_t length, double sum, double second,
                                                     double others) {

@@ -55,8 +55,7 @@ Parts<R> inverse_of(Parts<R> v) {
 /// Asks for an entry of an array that may be null, or end before it.
 template <class T>
 [[gnu::always_inline]] inline void prefetch_entry(const T* array, int64_t entry) {
-  prefetch(
-      reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(array) + static_cast<uintptr_t>(entry) * sizeof(T)));
+  prefetch(entry_of(array, entry));
 }
 
 /// Whether rows are listed where they do not lie in the caller's matrix: those of transposed triangles, and rows in
