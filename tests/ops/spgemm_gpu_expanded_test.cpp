@@ -164,6 +164,28 @@ TEMPLATE_TEST_CASE("spgemm: short rows of products that are sorted at once and l
   }
 }
 
+TEST_CASE("spgemm: products that are listed, of entries of B that lie far apart", "[spgemm][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    // Each row of A names rows from all over B, whose entries' numbers 32 bits do not hold beside a product's.
+    constexpr int64_t rows = 5000, entries = 100, inner = rows * entries, cols = 26'000;
+    std::vector<std::vector<int64_t>> of_a(rows), of_b(inner);
+    for (int64_t j = 0; j < inner; ++j) {
+      of_a[static_cast<size_t>(j % rows)].push_back(j);
+      for (int64_t c = 0; c < 10; ++c) of_b[static_cast<size_t>(j)].push_back((j % rows * 5 + j / rows + 3 * c) % cols);
+      std::sort(of_b[static_cast<size_t>(j)].begin(), of_b[static_cast<size_t>(j)].end());
+    }
+    const auto A = from_rows(inner, of_a), B = from_rows(cols, of_b);
+    SpgemmCase<double> c;
+    c.implementation = "gpu_hash";
+    REQUIRE(said("gathered_entries", ctx, c, A, B) > 0);
+    run(ctx, c, A, B, nullptr, random);
+  }
+}
+
 TEMPLATE_TEST_CASE("spgemm: dense rows with the transpose, on GPUs", "[spgemm][gpu]", double, std::complex<double>) {
   using T = TestType;
   for (const kkc_device_t device : devices()) {

@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("spgemm: so many short rows of products that few lanes sort e
     // apart that keys take 64 bits.
     constexpr int64_t rows = 9'000, inner = rows + 40, cols = inner + 30;
     for (const auto& [most, most_b, apart] :
-         {std::array<int64_t, 3>{2, 3, 1}, {4, 8, 1}, {9, 19, 1}, {9, 19, 30'000}}) {
+         {std::array<int64_t, 3>{2, 3, 1}, {3, 4, 1}, {4, 8, 1}, {9, 19, 1}, {9, 19, 30'000}}) {
       INFO(most << " and " << most_b << " entries a row, columns " << apart << " apart");
       const auto A = from_rows<T>(inner, near_rows(random, rows, most, 40));
       auto of_b = near_rows(random, inner, most_b, 30);

@@ -83,20 +83,39 @@ __device__ inline uint64_t mixed(int32_t k, int32_t a, int32_t b) {
          (static_cast<uint32_t>(b) + at * 0x85ebca6bu + 0xc2b2ae35u);
 }
 
-/// Kinds of rows in a sample of a matrix, all rows alike but for a shift being of one: more of them than
-/// `most` mean that there are far more than classes may be, and `failed` is set before all rows are looked at.
+/// Kinds of rows in a sample of a matrix, all rows alike but for a shift being of one. If there are far more of them
+/// than classes may be, `failed` is set before all rows are looked at: by how many were met in all and once, as words
+/// of a text, which grow by a power of its length (Heaps, "Information retrieval", Academic Press 1978, section 7.5).
 struct SampledKinds {
   static constexpr int rows = 2048, places_log2 = 12, most = 1700;  // of `most_classes` about 1610 would be met
+  static constexpr float most_foretold = 4 * most_classes;          // which is up to four times too many
   unsigned long long* words;  // [1 << places_log2], zero at first; null: not wanted
-  int32_t *count, *failed;
+  KindCounts* counts;
+  int32_t* failed;
 
   __device__ void meet(uint64_t hash) const {
-    const unsigned long long mine = hash | 1;
+    const unsigned long long mine = hash & ~3ull | 1;  // and 2 when it is met again
     for (auto place = static_cast<uint32_t>(hash >> (64 - places_log2));; place = (place + 1) % (1u << places_log2)) {
       const unsigned long long there = atomicCAS(words + place, 0ull, mine);
-      if (there == 0 && atomicAdd(count, 1) == most) *failed = 1;
-      if (there == 0 || there == mine) return;
+      if (there == 0) {
+        atomicAdd(&counts->once, 1);
+        if (atomicAdd(&counts->kinds, 1) == most) *failed = 1;
+        return;
+      }
+      if ((there | 2) != (mine | 2)) continue;
+      if (there == mine && atomicCAS(words + place, mine, mine | 2) == mine) atomicAdd(&counts->once, -1);
+      return;
     }
+  }
+
+  /// By one lane for each row of the sample; of so many rows in all.
+  __device__ void looked(int64_t all_rows) const {
+    __threadfence();
+    if (atomicAdd(&counts->looks, 1) != rows - 1) return;
+    __threadfence();
+    const volatile KindCounts& met = *counts;
+    const auto kinds = static_cast<float>(met.kinds), once = static_cast<float>(met.once);
+    if (kinds * powf(static_cast<float>(all_rows) / rows, once / fmaxf(kinds, 1)) > most_foretold) *failed = 1;
   }
 };
 
@@ -120,14 +139,15 @@ struct SampleKinds {
   }
   __device__ static void look(const Pattern<I>& A, int64_t i, const SampledKinds& kinds) {
     const int64_t begin = A.begin(i), length = A.end(i) - begin;
-    if (length == 0) return;
     const int lane = static_cast<int>(threadIdx.x) & 31;
-    const I first = A.column(begin);
+    const I first = length > 0 ? A.column(begin) : 0;
     uint64_t sum = 0;
     for (int32_t k = lane; k < length && k < most_entries; k += 32)
       sum += mixed(k, 0, static_cast<int32_t>(A.column(begin + k) - first));
     sum = gpu::subgroup_sum(sum, 32);
-    if (lane == 0) kinds.meet(mixed(sum + static_cast<uint64_t>(length)));
+    if (lane != 0) return;
+    if (length > 0) kinds.meet(mixed(sum + static_cast<uint64_t>(length)));
+    kinds.looked(A.rows);
   }
 };
 

@@ -62,17 +62,38 @@ struct OrderTiles {
   uint16_t* places;
 
   __device__ void operator()() const {
-    using Key = unsigned long long;
-    __shared__ Key keys[most + threads];  // in the order of lanes, a gap behind each lane's
+    __shared__ unsigned long long keys[most + threads];
     const auto lane = static_cast<int32_t>(threadIdx.x);
     const TileRange tile(starts, first_entry, blockIdx.x);
     const int32_t count = tile.end - tile.begin;
     if (count <= 0) return;
+    // Keys of half a tile's bits sort in less than half of the time.
+    uint32_t least = ~0u, largest = 0;
+    for (int32_t k = lane; k < count; k += threads) {
+      const uint32_t b = of_b[tile.begin + k];
+      least = min(least, b);
+      largest = max(largest, b);
+    }
+    for (int mask = threads / 2; mask > 0; mask >>= 1) {
+      least = min(least, gpu::shuffle_xor(least, mask, threads));
+      largest = max(largest, gpu::shuffle_xor(largest, mask, threads));
+    }
+    if (largest - least < ~0u / most)
+      order(tile, count, least, reinterpret_cast<uint32_t*>(keys));
+    else
+      order(tile, count, least, keys);
+  }
+
+ private:
+  /// keys: in the order of lanes, a gap behind each lane's.
+  template <class Key>
+  __device__ void order(const TileRange& tile, int32_t count, uint32_t least, Key* keys) const {
+    const auto lane = static_cast<int32_t>(threadIdx.x);
     Key x[per_lane];
 #pragma unroll
     for (int e = 0; e < per_lane; ++e) {
       const int32_t k = e * 32 + lane;
-      x[e] = k < count ? static_cast<Key>(of_b[tile.begin + k]) * most + static_cast<Key>(k) : ~Key{0};
+      x[e] = k < count ? static_cast<Key>(of_b[tile.begin + k] - least) * most + static_cast<Key>(k) : ~Key{0};
     }
     gpu::sort_runs(x);
 #pragma unroll
@@ -89,7 +110,7 @@ struct OrderTiles {
 #pragma unroll
     for (int e = 0; e < per_lane; ++e)
       if (const int32_t k = e * 32 + lane; k < count) {
-        of_b[tile.begin + k] = static_cast<uint32_t>(x[e] / most);
+        of_b[tile.begin + k] = static_cast<uint32_t>(x[e] / most) + least;
         of_a[tile.begin + k] = moved[e];
         places[tile.begin + k] = static_cast<uint16_t>(x[e] % most);
       }

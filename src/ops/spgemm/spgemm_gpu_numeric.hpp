@@ -219,12 +219,13 @@ class Numeric {
     if (found_.longest_a < 3 << lanes_of_most) return ordered<3, 1>(A, B, C, lists, list, ranges, go);
     ordered<4, 4>(A, B, C, lists, list, ranges, go);
   }
-  /// log2; four entries of C a lane, or more.
-  static int ordered_lanes(int64_t entries, int most_log2) {
-    int log2 = 2;
+  /// log2; four entries of C a lane, or more, but a lane for each of very few.
+  int ordered_lanes(int64_t entries, int most_log2) const {
+    int log2 = found_.longest_a > few_of_lane || entries > 2 ? 2 : entries > 1 ? 1 : 0;
     while (log2 < most_log2 && int64_t{4} << log2 <= entries) ++log2;
     return log2;
   }
+  static constexpr int32_t few_of_lane = 16;  // entries of A, of which shared memory holds those of a block's rows
   template <int ahead, int staged, class Go>
   void ordered(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const OrderedLists& lists,
                const int32_t* list, OrderedRanges ranges, const Go& go) const {

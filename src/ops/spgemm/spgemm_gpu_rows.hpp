@@ -120,4 +120,9 @@ struct PlainRight {
   }
 };
 
+/// Of a sample of rows, zero at first: kinds of rows, how many of them were met once, and rows that were looked at.
+struct KindCounts {
+  int32_t kinds, once, looks;
+};
+
 }  // namespace kkc::spgemm::gpu_parts

@@ -14,7 +14,8 @@ inline constexpr int longer_row_bins = 8;
 /// Zero at first.
 struct AggregateState {
   unsigned long long entries;  // of C; written as an offset of C, whatever its width
-  int32_t classes, sampled_kinds, failed;
+  int32_t classes, failed;
+  KindCounts sampled_kinds;
   int32_t longest;                  // row of C
   int32_t missing, repeated;        // rows without and with several diagonal entries
   int32_t many;                     // entries of C of many products

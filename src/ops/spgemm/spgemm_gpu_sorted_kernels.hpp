@@ -11,11 +11,14 @@
 
 namespace kkc::spgemm::gpu_parts {
 
-/// Each row's sorted products: their words, and in which of them an entry of C begins.
+/// Each row's sorted products: their words, in which of them an entry of C begins, and of which columns these entries
+/// are.
+template <class I>
 struct SortedProducts {
   const int64_t* begins;  // of each row's products
   uint16_t* words;
   uint32_t* firsts;  // a bit each; the rows' bits begin in words of their own
+  I* columns;        // a row's begin where its products do
   int32_t place_bits;
 
   __device__ uint32_t* firsts_of(int64_t i) const { return firsts + begins[i] / 32 + i; }
@@ -32,7 +35,7 @@ struct SortRows {
   Pattern<I> B;
   const int32_t* list;  // null: all
   int64_t count;
-  SortedProducts products;
+  SortedProducts<I> products;
   int32_t* counts;
 
   struct alignas(16) Warp {
@@ -40,8 +43,8 @@ struct SortRows {
     int64_t begins[32];
     uint16_t bases[32], words[capacity];
   };
-  struct alignas(16) Four {
-    uint32_t e[4];
+  struct alignas(16) Group {
+    Key e[16 / sizeof(Key)];
   };
   static constexpr size_t shared_bytes = warps * sizeof(Warp);
 
@@ -74,34 +77,29 @@ struct SortRows {
     gpu::sync32();
     gpu::sort_runs(x);
 
-    // The words in their order, and above them whether an entry begins.
-    auto* const ordered = reinterpret_cast<uint32_t*>(mine.keys);
-    Key before = gpu::shuffle_up(x[per_lane - 1], 1, 32);
-    constexpr int group = per_lane < 4 ? per_lane : 4;
+    constexpr int group = per_lane * sizeof(Key) < 16 ? per_lane : static_cast<int>(16 / sizeof(Key));
 #pragma unroll
     for (int e = 0; e < per_lane; e += group) {
-      Four four;
+      Group some;
 #pragma unroll
-      for (int v = 0; v < group; ++v) {
-        const Key key = x[e + v];
-        const bool first = (lane == 0 && e + v == 0) || key / capacity != before / capacity;
-        four.e[v] = mine.words[static_cast<uint32_t>(key) % capacity] | (first ? 0x10000u : 0u);
-        before = key;
-      }
-      if constexpr (group == 4) {
-        reinterpret_cast<Four*>(ordered)[(lane * per_lane + e) / 4] = four;
-      } else {
-        for (int v = 0; v < group; ++v) ordered[lane * per_lane + e + v] = four.e[v];
-      }
+      for (int v = 0; v < group; ++v) some.e[v] = x[e + v];
+      if constexpr (group * sizeof(Key) == 16)
+        reinterpret_cast<Group*>(mine.keys)[(lane * per_lane + e) / group] = some;
+      else
+        for (int v = 0; v < group; ++v) mine.keys[lane * per_lane + e + v] = some.e[v];
     }
     gpu::sync32();
-    uint16_t* const words = products.words + products.begins[i];
+    const int64_t begin = products.begins[i];
+    uint16_t* const words = products.words + begin;
     uint32_t* const firsts = products.firsts_of(i);
     int32_t entries = 0;
     for (int32_t q = lane; q - lane < all; q += 32) {
       const bool there = q < all;
-      if (there) words[q] = static_cast<uint16_t>(ordered[q]);
-      const uint32_t mask = gpu::ballot32(there && ordered[q] >> 16 != 0);
+      const Key key = mine.keys[q], before = q > 0 ? mine.keys[q - 1] : key;
+      if (there) words[q] = mine.words[static_cast<uint32_t>(key) % capacity];
+      const bool first = there && (q == 0 || key / capacity != before / capacity);
+      const uint32_t mask = gpu::ballot32(first);
+      if (first) products.columns[begin + entries + __popc(mask & ((1u << lane) - 1))] = static_cast<I>(key / capacity);
       entries += __popc(mask);
       if (lane == 0) firsts[q / 32] = mask;
     }
@@ -118,7 +116,7 @@ struct SortShortRows {
   Pattern<I> B;
   const int32_t* list;  // null: all
   int64_t count;
-  SortedProducts products;
+  SortedProducts<I> products;
   int32_t* counts;
 
   struct alignas(16) Keys {
@@ -180,10 +178,12 @@ struct SortShortRows {
     const Keys own = warp.keys[lane];
 #pragma unroll
     for (int e = 0; e < per_lane; ++e) x[e] = own.e[e];
+    gpu::sync32();
     gpu::sort_runs<lanes>(x);
 
     Key before = gpu::shuffle_up(x[per_lane - 1], 1, lanes);
-    uint16_t* const words = products.words + (there ? products.begins[i] : 0);
+    const int64_t first_product = there ? products.begins[i] : 0;
+    uint16_t* const words = products.words + first_product;
     uint32_t firsts = 0;
 #pragma unroll
     for (int e = 0; e < per_lane; ++e) {
@@ -194,33 +194,27 @@ struct SortShortRows {
       }
       before = x[e];
     }
+    const int32_t begun = __popc(firsts);
+    Key* column = keys + gpu::subgroup_scan(begun, lanes) - begun;  // there, to leave side by side
+#pragma unroll
+    for (int e = 0; e < per_lane; ++e)
+      if ((firsts >> (mine * per_lane + e) % 32 & 1u) != 0) *column++ = x[e] / capacity;
 #pragma unroll
     for (int mask = 1; mask < lanes && mask < lanes_of_word; mask <<= 1) firsts |= gpu::shuffle_xor(firsts, mask, 32);
     int32_t entries = __popc(firsts);
 #pragma unroll
     for (int mask = lanes_of_word; mask < lanes; mask <<= 1) entries += gpu::shuffle_xor(entries, mask, 32);
+    gpu::sync32();
+    I* const columns = products.columns + first_product;
+    for (int32_t e = mine; e < entries; e += lanes) columns[e] = static_cast<I>(keys[e]);
     if (mine % lanes_of_word == 0 && static_cast<uint32_t>(mine * per_lane) < all)
       products.firsts_of(i)[mine / lanes_of_word] = firsts;
     if (mine == 0 && there) counts[i] = entries;
   }
 };
 
-/// Where each entry's products end, for OrderedRows.
-struct EntryEnds {
-  static constexpr bool lists = false;
-  uint16_t* ends;
-
-  __device__ void begin_entry(int64_t to, int32_t entry, int64_t, int32_t product) const {
-    if (entry > 0) ends[to + entry - 1] = static_cast<uint16_t>(product);
-  }
-  __device__ void end_row(int64_t to, int32_t last_entry, int64_t, int32_t products, bool) const {
-    if (products > 0) ends[to + last_entry] = static_cast<uint16_t>(products);
-  }
-};
-
 /// The lists of GatherTiles.
 struct EntryLists {
-  static constexpr bool lists = true;
   uint32_t *of_a, *of_b;
   int32_t* starts;
   Offsets positions_a, positions_b;  // of entries in the caller's values; no data: their own order
@@ -237,18 +231,18 @@ struct EntryLists {
   }
 };
 
-/// C's columns, and what the numeric phase reads. `lanes` of a warp a row.
-template <class Left, class I, class Target, int lanes>
-struct PlaceSorted {
+/// C's columns, and lists of all products. `lanes` of a warp a row.
+template <class Left, class I, int lanes>
+struct ListSorted {
   static constexpr int threads = 128, rows_of_block = threads / lanes, batch = lanes < 8 ? 32 / lanes : 4,
                        masks = lanes * batch / 32;
   Left A;
   Pattern<I> B;
   int64_t rows;
-  SortedProducts products;
+  SortedProducts<I> products;
   Offsets offsets;  // of C
   I* columns;
-  Target target;
+  EntryLists lists;
   int32_t longest_a;
 
   size_t shared_bytes() const { return rows_of_block * static_cast<size_t>(longest_a) * sizeof(uint32_t); }
@@ -274,6 +268,7 @@ struct PlaceSorted {
     };
     read(lane);  // while the rows of B are looked up
     const int64_t to = there ? offsets.at(i) : 0;
+    const I* const kept = products.columns + from;
     I* const row_columns = columns + to;
     int32_t at = -1;
     LeftRow row{};
@@ -281,20 +276,14 @@ struct PlaceSorted {
     for (int32_t k = lane; k < row.length; k += lanes) begins[k] = static_cast<uint32_t>(B.begin(A.column(row, k)));
     gpu::sync32();
     const int place_bits = products.place_bits;
-    const I* const source = B.columns;
-    const I base = static_cast<I>(B.offsets.base);
     for (int32_t q = lane; q - lane < all; q += lanes * batch) {
       uint32_t first[masks];
-      I column[batch];
 #pragma unroll
       for (int w = 0; w < masks; ++w) first[w] = q - lane + 32 * w < all ? mask[w] : 0;
 #pragma unroll
       for (int u = 0; u < batch; ++u) {
         const uint32_t k = word[u] >> place_bits;
-        if constexpr (Target::lists)
-          if (q + lanes * u < all) target.product(from + q + lanes * u, row.begin + k, begins[k] + (word[u] & places));
-        if ((first[u * lanes / 32] >> (u * lanes % 32 + lane) & 1u) != 0)
-          column[u] = source[begins[k] + (word[u] & places)] - base;
+        if (q + lanes * u < all) lists.product(from + q + lanes * u, row.begin + k, begins[k] + (word[u] & places));
       }
       read(q + lanes * batch);
 #pragma unroll
@@ -304,13 +293,49 @@ struct PlaceSorted {
         const int bit = u * lanes % 32 + lane;
         if ((here >> bit & 1u) != 0) {
           const int32_t entry = at + __popc(here << (31 - bit));
-          row_columns[entry] = column[u];
-          target.begin_entry(to, entry, from, q + lanes * u);
+          row_columns[entry] = kept[entry];
+          lists.begin_entry(to, entry, from, q + lanes * u);
         }
         if ((u + 1) * lanes % 32 == 0) at += __popc(here);
       }
     }
-    if (lane == 0 && there) target.end_row(to, at, from, all, i + 1 == rows);
+    if (lane == 0 && there) lists.end_row(to, at, from, all, i + 1 == rows);
+  }
+};
+
+/// C's columns, and where each entry's products end, for OrderedRows. `lanes` of a warp a row.
+template <class I, int lanes>
+struct PlaceSorted {
+  static constexpr int threads = 128;
+  int64_t rows;
+  SortedProducts<I> products;
+  Offsets offsets;  // of C
+  I* columns;
+  uint16_t* ends;
+
+  __device__ void operator()() const {
+    const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x, i = thread / lanes;
+    if (i >= rows) return;
+    const auto lane = static_cast<int32_t>(thread % lanes);
+    const int64_t from = products.begins[i], to = offsets.at(i);
+    const auto all = static_cast<int32_t>(products.begins[i + 1] - from),
+               entries = static_cast<int32_t>(offsets.at(i + 1) - to);
+    const uint32_t* const firsts = products.firsts_of(i);
+    const I* const kept = products.columns + from;
+    I* const row_columns = columns + to;
+    uint16_t* const row_ends = ends + to;
+    uint32_t mask = all > 0 ? firsts[0] : 0;
+    for (int32_t e = lane; e < entries; e += lanes) row_columns[e] = kept[e];
+    int32_t at = -1;
+    for (int32_t q = 0; q < all; q += 32) {
+      const uint32_t here = mask;
+      if (q + 32 < all) mask = firsts[q / 32 + 1];
+      for (int32_t bit = lane; bit < 32 && q + bit < all; bit += lanes)
+        if (const int32_t entry = at + __popc(here << (31 - bit)); entry > 0 && (here >> bit & 1u) != 0)
+          row_ends[entry - 1] = static_cast<uint16_t>(q + bit);
+      at += __popc(here);
+    }
+    if (lane == 0 && entries > 0) row_ends[entries - 1] = static_cast<uint16_t>(all);
   }
 };
 

@@ -33,8 +33,9 @@ class SortedRows {
         bins[b + 1] = {bins[b].first, bins[b].count + bins[b + 1].count}, bins[b].count = 0;
     words_ = p_.template array<uint16_t>(products_);
     firsts_ = p_.template array<uint32_t>(firsts_size(products_, p_.rows));
+    columns_ = p_.template array<I>(products_);
     sorted_ = {begins.as<int64_t>(), words_.template as<uint16_t>(), firsts_.template as<uint32_t>(),
-               bits_of(p_.longest_b)};
+               columns_.template as<I>(), bits_of(p_.longest_b)};
     const auto sort = [&]<int lanes, int per_lane>(int b) {
       const Bin bin = bins[static_cast<size_t>(b)];
       const int32_t* const rows = list.data() != nullptr ? list.as<int32_t>() + bin.first : nullptr;
@@ -59,7 +60,10 @@ class SortedRows {
     found.ends = p_.template array<uint16_t>(found.output.nnz);
     found.place_bits = sorted_.place_bits;
     found.longest_a = static_cast<int32_t>(p_.longest_a);
-    place(offsets, columns, EntryEnds{found.ends.template as<uint16_t>()});
+    auto* const ends = found.ends.template as<uint16_t>();
+    with_lanes([&]<int lanes>() {
+      launch_over(queue_, p_.rows * lanes, PlaceSorted<I, lanes>{p_.rows, sorted_, offsets, columns, ends});
+    });
     found.slots = std::move(words_);
     found.begins = std::move(begins);
   }
@@ -79,32 +83,30 @@ class SortedRows {
       found.of_a = p_.template array<uint32_t>(products_);
       found.of_b = p_.template array<uint32_t>(products_);
       found.starts = p_.template array<int32_t>(entries + 1);
-      place(offsets, columns,
-            EntryLists{found.of_a.template as<uint32_t>(), found.of_b.template as<uint32_t>(),
-                       found.starts.template as<int32_t>(), p_.positions_a, p_.positions_b});
+      const EntryLists lists{found.of_a.template as<uint32_t>(), found.of_b.template as<uint32_t>(),
+                             found.starts.template as<int32_t>(), p_.positions_a, p_.positions_b};
+      with_lanes([&]<int lanes>() {
+        const ListSorted<Left, I, lanes> f{p_.A,    p_.B.B,  p_.rows, sorted_,
+                                           offsets, columns, lists,   static_cast<int32_t>(p_.longest_a)};
+        launch_blocks(queue_, (p_.rows + f.rows_of_block - 1) / f.rows_of_block, f, f.shared_bytes());
+      });
       find_tiles(queue_, p_, products_, found, nullptr);
     }
     return found;
   }
 
  private:
-  template <class Target>
-  void place(const Offsets& offsets, I* columns, const Target& target) {
-    // A block's shared memory holds what its rows name.
+  /// f<lanes of a row>()
+  template <class F>
+  void with_lanes(const F& f) const {
+    // A block's shared memory may hold what its rows name.
     if (p_.longest_a <= most_ordered_entries / 2 && products_ <= most_mean_of_four * p_.rows)
-      place<4>(offsets, columns, target);
+      f.template operator()<4>();
     else if (products_ <= most_mean_of_eight * p_.rows)
-      place<8>(offsets, columns, target);
+      f.template operator()<8>();
     else
-      place<32>(offsets, columns, target);
+      f.template operator()<32>();
   }
-  template <int lanes, class Target>
-  void place(const Offsets& offsets, I* columns, const Target& target) {
-    const PlaceSorted<Left, I, Target, lanes> f{p_.A,    p_.B.B,  p_.rows, sorted_,
-                                                offsets, columns, target,  static_cast<int32_t>(p_.longest_a)};
-    launch_blocks(queue_, (p_.rows + f.rows_of_block - 1) / f.rows_of_block, f, f.shared_bytes());
-  }
-
   template <class Key, int lanes, int per_lane>
   void launch(const int32_t* list, int64_t count, const Buffer& counts) {
     auto* const sizes = counts.as<int32_t>();
@@ -123,8 +125,8 @@ class SortedRows {
   Queue& queue_;
   const Problem<Left, I>& p_;
   int64_t products_;
-  Buffer words_, firsts_;
-  SortedProducts sorted_{};
+  Buffer words_, firsts_, columns_;
+  SortedProducts<I> sorted_{};
 };
 
 }  // namespace kkc::spgemm::gpu_parts

@@ -30,7 +30,8 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
     alignas(128) int32_t count_b;
     int32_t count_c, broken;
     unsigned long long cursors[2], total, products;
-    int32_t largest, numbered, sampled_kinds;
+    int32_t largest, numbered;
+    KindCounts sampled_kinds;
     SampledTwins twins_a, twins_b;
   };
   static constexpr int least_class_log2 = 7, small_class_log2 = 10;  // tables of short rows: a small block's if many
