@@ -100,6 +100,24 @@ std::unique_ptr<Kernel> make_levels(const Desc& desc, Queue& queue) {
   return kernel;
 }
 
+/// Finds levels. Short rows of so few levels take less time by a launch for each than by waiting for each other.
+inline std::string few_levels_unsupported(const Desc& desc) {
+  constexpr int64_t least_level_of_few = 32768, short_row = 6;
+  const int64_t rows = desc.A.rows;
+  if (rows < least_level_of_few) return cat("takes ", least_level_of_few, " rows or more, A has ", rows);
+  if (desc.factors.nnz > short_row * rows)
+    return cat("takes rows of at most ", short_row, " entries in the mean, the factors have ", desc.factors.nnz, " in ",
+               rows);
+  Queue& queue = desc.memory->queue();
+  std::string reason;
+  try {
+    queue.run([&] { reason = narrow_levels(desc, queue, least_level_of_few); });
+  } catch (const Error& error) {
+    reason = cat("looking at its rows failed: ", error.what());
+  }
+  return reason;
+}
+
 inline std::string levels_unsupported(const Desc& desc) { return desc.A.rows == 0 ? "there are no rows" : ""; }
 
 }  // namespace gpu_parts

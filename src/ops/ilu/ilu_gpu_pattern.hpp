@@ -25,4 +25,11 @@ inline const std::shared_ptr<const Levels>& levels_of(const Desc& desc, Queue& q
   return desc.levels;
 }
 
+/// Why patterns of narrower levels than `least` rows in the mean are not taken, or nothing. Finds levels.
+inline std::string narrow_levels(const Desc& desc, Queue& queue, int64_t least) {
+  const int64_t levels = levels_of(desc, queue)->count;
+  if (desc.A.rows >= least * levels) return {};
+  return cat("takes levels of ", least, " rows or more in the mean, ", desc.A.rows, " rows have ", levels);
+}
+
 }  // namespace kkc::ilu::gpu_parts

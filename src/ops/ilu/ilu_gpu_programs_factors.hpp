@@ -188,11 +188,6 @@ std::unique_ptr<Kernel> make_programs(const Desc& desc, Queue& queue) {
 
 /// Rows of one after the other would wait for all that a part of their program needs, not only for what is next.
 inline constexpr int64_t least_level = 4;
-inline std::string narrow_levels(const Desc& desc, Queue& queue, int64_t least) {
-  const int64_t levels = levels_of(desc, queue)->count;
-  if (desc.A.rows >= least * levels) return {};
-  return cat("takes levels of ", least, " rows or more in the mean, ", desc.A.rows, " rows have ", levels);
-}
 
 /// Finds levels and programs, since only they tell.
 template <Form form>

@@ -12,6 +12,8 @@ inline constexpr int64_t longest_row_with_table = 192;
 /// Of cholesky a row waits for all that it needs before it begins: so many rows of a level in the mean make up for
 /// that.
 inline constexpr int64_t least_level_of_cholesky = 512;
+/// A row looks for its few entries sooner than it reads a table where few others are under way at once.
+inline constexpr int64_t least_level_of_short_rows = 32, short_row_of_lu = 5;
 /// What tables may take for an entry of the factors.
 inline constexpr int64_t most_table_bytes = 48;
 
@@ -167,9 +169,12 @@ std::string tables_unsupported(const Desc& desc) {
   std::string reason;
   try {
     queue.run([&] {
-      if (reason = narrow_levels(desc, queue, form == Form::lu ? least_level : least_level_of_cholesky);
-          !reason.empty())
-        return;
+      const bool are_short = desc.factors.nnz < short_row_of_lu * desc.A.rows;
+      reason = narrow_levels(desc, queue,
+                             form == Form::cholesky ? least_level_of_cholesky
+                             : are_short            ? least_level_of_short_rows
+                                                    : least_level);
+      if (!reason.empty()) return;
       const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
       const int64_t bytes = 4 * space->words;
       if (space->longest > longest_row_with_table)
