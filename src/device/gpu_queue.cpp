@@ -56,9 +56,7 @@ void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
   const stream_t stream = used_stream();
   const Place to = place_of(destination), from = place_of(source);
   const bool blocks = to.pageable || from.pageable;
-  require(
-      !blocks || capture_of(stream) == not_capturing, KKC_STATUS_WRONG_STATE,
-      "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
+  if (blocks) require_not_captured(stream);
   const auto are_words = [&](const void* device) { return (reinterpret_cast<uintptr_t>(device) | bytes) % 4 == 0; };
   if (from.pageable && to.ordinal == gpu_.ordinal && bytes <= SmallCopies::most_written && are_words(destination)) {
     check(backend_.small_copies().write(stream, destination, source, bytes), "copying");
@@ -67,15 +65,31 @@ void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
   // The runtime's own way from a device to pageable memory takes several times as long.
   if (blocks && bytes <= landing_bytes && !from.pageable) {
     const bool small = from.ordinal == gpu_.ordinal && bytes <= SmallCopies::most_read && are_words(source);
-    check(small ? backend_.small_copies().read(stream, landing(), source, bytes)
-                : copy_async(landing(), source, bytes, stream),
-          "copying");
-    check(gpu::synchronize(stream), "waiting for a copy");
-    std::memcpy(destination, landing_, bytes);
-    return;
+    return land(stream,
+                small ? backend_.small_copies().read(stream, landing(), source, bytes)
+                      : copy_async(landing(), source, bytes, stream),
+                destination, bytes);
   }
   check(copy_async(destination, source, bytes, stream), "copying");
   if (blocks) check(gpu::synchronize(stream), "waiting for a copy");
+}
+
+void GpuQueue::read_words(void* destination, const void* source, size_t bytes) {
+  const stream_t stream = used_stream();
+  require_not_captured(stream);
+  land(stream, backend_.small_copies().read(stream, landing(), source, bytes), destination, bytes);
+}
+
+void GpuQueue::require_not_captured(stream_t stream) {
+  require(
+      capture_of(stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+      "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
+}
+
+void GpuQueue::land(stream_t stream, status_t copied, void* destination, size_t bytes) const {
+  check(copied, "copying");
+  check(gpu::synchronize(stream), "waiting for a copy");
+  std::memcpy(destination, landing_, bytes);
 }
 
 void* GpuQueue::scratch() {

@@ -31,6 +31,8 @@ class GpuQueue final : public Queue {
   void* take(size_t bytes) noexcept override { return lane_.kept.take(bytes); }
   bool give(void* data, size_t bytes) noexcept override;
   void copy(void* destination, const void* source, size_t bytes) override;
+  /// Words of this device's memory, at most SmallCopies::most_read bytes, to pageable memory of the host; blocks.
+  void read_words(void* destination, const void* source, size_t bytes);
   void synchronize() override;
   void set_stream(void* stream) override;
   void* stream() const override { return used_stream(); }
@@ -50,6 +52,10 @@ class GpuQueue final : public Queue {
 
  private:
   void enter(Thunk thunk, void* argument, Failure& failure) const override;
+  /// Refuses a copy that blocks while the stream is being captured.
+  static void require_not_captured(stream_t stream);
+  /// What `copied` enqueued a copy of to landing().
+  void land(stream_t stream, status_t copied, void* destination, size_t bytes) const;
   /// The current stream, for one who may enqueue work on it.
   stream_t used_stream() const {
     used_.store(true, std::memory_order_relaxed);

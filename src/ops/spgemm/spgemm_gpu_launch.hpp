@@ -6,12 +6,21 @@
 
 #include "core/memory.hpp"
 #include "device/gpu_launch.hpp"
+#include "device/gpu_queue.hpp"
 #include "device/gpu_scan.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
 using gpu::launch_over;
-using gpu::read_back;
+
+/// A value from the queue's device's memory, behind what was enqueued; blocks.
+template <class T>
+T read_back(Queue& queue, const void* device) {
+  static_assert(sizeof(T) % sizeof(uint32_t) == 0 && sizeof(T) <= gpu::SmallCopies::most_read);
+  T value;
+  static_cast<gpu::GpuQueue&>(queue).read_words(&value, device, sizeof value);
+  return value;
+}
 
 inline void clear(Queue& queue, const Buffer& buffer) {
   if (buffer.bytes() > 0) gpu::clear_words(queue, buffer.data(), buffer.bytes());

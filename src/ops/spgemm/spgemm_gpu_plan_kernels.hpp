@@ -239,7 +239,8 @@ struct SurveyRows {
 struct PlaceRows {
   static constexpr int threads = 256, warps = threads / 32;
   SurveyRows sizes;
-  unsigned long long* cursors;  // [survey_bins], each bin's start
+  unsigned long long starts[survey_bins];
+  unsigned long long* placed;  // [survey_bins], zero at first
   int32_t* list;
 
   __device__ void operator()() const {
@@ -263,7 +264,7 @@ struct PlaceRows {
         sum += count;
         count = first;
       }
-      if (sum > 0) places[thread] = atomicAdd(cursors + thread, static_cast<unsigned long long>(sum));
+      if (sum > 0) places[thread] = starts[thread] + atomicAdd(placed + thread, static_cast<unsigned long long>(sum));
     }
     __syncthreads();
     if (bin >= 0) list[places[bin] + counts[bin][warp] + before] = static_cast<int32_t>(i);

@@ -197,14 +197,18 @@ class SymbolicRows {
   }
 
   Survey look(SurveyRows& survey) {
-    constexpr int cleared = 4;  // at once
+    survey.survey = fresh_survey();
+    gpu::launch(queue_, survey_blocks(survey.rows), SurveyRows::threads, 0, survey);
+    return read_back<Survey>(queue_, survey.survey);
+  }
+  /// Zeros.
+  Survey* fresh_survey() {
+    constexpr int cleared = 8;  // at once
     if (surveys_used_ % cleared == 0) {
       surveys_ = p_.template array<Survey>(cleared);
       clear(queue_, surveys_);
     }
-    survey.survey = surveys_.template as<Survey>() + surveys_used_++ % cleared;
-    gpu::launch(queue_, survey_blocks(survey.rows), SurveyRows::threads, 0, survey);
-    return read_back<Survey>(queue_, survey.survey);
+    return surveys_.template as<Survey>() + surveys_used_++ % cleared;
   }
   unsigned survey_blocks(int64_t rows) const {
     return std::min(gpu::blocks_for(rows, 1024), static_cast<unsigned>(8 * queue_.concurrency()));
@@ -212,21 +216,21 @@ class SymbolicRows {
 
   /// Rows by bin; no list where one bin holds all.
   Buffer place(const SurveyRows& sizes, const Survey& survey, Bins& bins) {
-    unsigned long long cursors[survey_bins];
+    PlaceRows f{sizes, {}, nullptr, nullptr};
     int used = 0;
     int64_t first = 0;
     for (int b = 0; b < survey_bins; ++b) {
       const auto count = static_cast<int64_t>(survey.histogram[b]);
-      cursors[b] = static_cast<unsigned long long>(first);
+      f.starts[b] = static_cast<unsigned long long>(first);
       bins[static_cast<size_t>(b)] = {first, count};
       first += count;
       used += count > 0;
     }
     if (used == 1) return {};
     Buffer list = p_.template array<int32_t>(p_.rows);
-    Buffer device = p_.template array<unsigned long long>(survey_bins);
-    queue_.copy(device.data(), cursors, sizeof cursors);
-    launch_over(queue_, p_.rows, PlaceRows{sizes, device.as<unsigned long long>(), list.as<int32_t>()});
+    f.placed = fresh_survey()->histogram;
+    f.list = list.as<int32_t>();
+    launch_over(queue_, p_.rows, f);
     return list;
   }
 
