@@ -268,12 +268,20 @@ TEST_CASE("ilu, ic: few levels of very many short rows", "[ilu][ic]") {
     ok(kkc_plan_create_output(plan, F.out()));
     REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
     CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
-    // Narrower levels are not for it.
-    Plan none;
-    const DeviceCsr<double> narrow(ctx, with_values<double>(random, grid(200, 200, 1, false), form), KKC_INDEX_32_32,
-                                   0);
-    CHECK(plan_factors(form, ctx, narrow, R"({"implementation": "gpu_few_levels"})", none.out()) ==
-          KKC_STATUS_NOT_SUPPORTED);
+    // Narrower levels are not for it, nor is a row that many others would go through.
+    Rows arrow = rows;
+    for (int64_t i = width; i < width + 100; ++i) {
+      arrow[0].push_back(i);
+      arrow[static_cast<size_t>(i)].push_back(0);
+      put_in_order(arrow[static_cast<size_t>(i)]);
+    }
+    put_in_order(arrow[0]);
+    for (const Rows& others : {grid(200, 200, 1, false), arrow}) {
+      Plan none;
+      const DeviceCsr<double> other(ctx, with_values<double>(random, others, form), KKC_INDEX_32_32, 0);
+      CHECK(plan_factors(form, ctx, other, R"({"implementation": "gpu_few_levels"})", none.out()) ==
+            KKC_STATUS_NOT_SUPPORTED);
+    }
   });
 }
 

@@ -102,12 +102,14 @@ std::unique_ptr<Kernel> make_levels(const Desc& desc, Queue& queue) {
 
 /// Finds levels. Short rows of so few levels take less time by a launch for each than by waiting for each other.
 inline std::string few_levels_unsupported(const Desc& desc) {
-  constexpr int64_t least_level_of_few = 32768, short_row = 6;
+  constexpr int64_t least_level_of_few = 32768, short_row = 6, longest = 64;  // which all who need it go through
   const int64_t rows = desc.A.rows;
   if (rows < least_level_of_few) return cat("takes ", least_level_of_few, " rows or more, A has ", rows);
   if (desc.factors.nnz > short_row * rows)
     return cat("takes rows of at most ", short_row, " entries in the mean, the factors have ", desc.factors.nnz, " in ",
                rows);
+  if (desc.longest_row > longest)
+    return cat("takes rows of at most ", longest, " entries, the factors may have one of ", desc.longest_row);
   Queue& queue = desc.memory->queue();
   std::string reason;
   try {
