@@ -203,6 +203,39 @@ TEST_CASE("ilu, ic: rows of columns that hardly meet, on GPUs", "[ilu][ic][gpu]"
   });
 }
 
+TEST_CASE("ilu, ic: short rows that need far longer ones", "[ilu][ic]") {
+  // A few rows of hundreds of entries first; the others need some of these, and meet them, or nothing, behind it.
+  constexpr int64_t n = 9000, hubs = 6, ordinary = hubs + 2000;
+  Random random(seed());
+  INFO("seed " << seed());
+  Rows rows(n);
+  for (int64_t i = 0; i < n; ++i) {
+    auto& row = rows[static_cast<size_t>(i)];
+    row = {i};
+    if (i < hubs)
+      for (int k = 0; k < 700; ++k) row.push_back(random_int(random, i, n - 1));
+    else if (i < ordinary)
+      for (int64_t k = random_int(random, 0, 3); k > 0; --k) row.push_back(random_int(random, 0, hubs - 1));
+    for (int k = 0; i < ordinary && k < 4; ++k) row.push_back(random_int(random, ordinary, n - 1));
+    if (i % 3 == 0 && i >= ordinary) row.push_back(random_int(random, hubs, ordinary - 1));
+    put_in_order(row);
+  }
+  on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+    Random again(seed());
+    const HostCsr<double> A = with_values<double>(again, rows, form);
+    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+    Plan plan;
+    Matrix F;
+    const kkc_status_t planned =
+        plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
+    if (planned == KKC_STATUS_NOT_SUPPORTED && is_choosy(implementation)) return;
+    ok(planned);
+    ok(kkc_plan_create_output(plan, F.out()));
+    REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+    CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-9);
+  });
+}
+
 TEST_CASE("ilu, ic: tables of unlike rows, on GPUs", "[ilu][ic][gpu]") {
   Random random(seed());
   INFO("seed " << seed());

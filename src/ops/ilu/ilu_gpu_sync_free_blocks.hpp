@@ -6,8 +6,8 @@
 
 namespace kkc::ilu::gpu_parts {
 
-/// How many of `least`, twice, four, and eight times as many, entries of the rows that it needs each row looks through,
-/// in the order of levels, and how many rows look through each. A warp a row.
+/// How many of `least`, twice, four, and eight times as many, entries of its own and of the rows that it needs each row
+/// looks through, in the order of levels, and how many rows look through each. A warp a row.
 template <Form form, class I, class O>
 struct FindHeavyRows {
   static constexpr int threads = 256;
@@ -23,7 +23,7 @@ struct FindHeavyRows {
     const I i = order[position];
     const O middle = diagonal[i];
     const auto count = static_cast<int64_t>(offsets[i + 1] - offsets[i]);
-    int64_t work = 0;
+    int64_t work = threadIdx.x % 32 == 0 ? count : 0;
     for (O p = offsets[i] + static_cast<O>(threadIdx.x % 32); p < middle; p += 32) {
       const I k = indices[p];
       if constexpr (form == Form::lu)  // of far longer ones its own entries are looked for
@@ -136,11 +136,15 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
       if (e == r.middle) row[e] = gpu::add(row[e], from_real<E>(rule.shift));
     }
     __syncthreads();
-    find_lower(r, row, columns);
-    __syncthreads();
-    if constexpr (form == Form::lu) {
-      find_upper(r, row, columns);
+    if (form == Form::lu && r.middle * entries_of_a_needed_row <= r.count) {
+      eliminate_by_block(r, row, columns);
+    } else {
+      find_lower(r, row, columns);
       __syncthreads();
+      if constexpr (form == Form::lu) {
+        find_upper(r, row, columns);
+        __syncthreads();
+      }
     }
     R spoilt = 0;
     for (int e = tid; e < r.count; e += all) spoilt += not_finite(row[e]);
@@ -149,6 +153,24 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
     __syncthreads();
     // Of cholesky all others are told already.
     for (int e = form == Form::lu ? tid : r.middle + tid; e <= r.middle; e += all) tell(values + r.first + e, row[e]);
+  }
+
+  /// The row of lu where it needs few others: all its entries lose to one of them after the other.
+  __device__ void eliminate_by_block(const Row& r, E* row, const Columns& columns) const {
+    const int tid = static_cast<int>(threadIdx.x), all = static_cast<int>(blockDim.x);
+    for (int s = 0; s < r.middle; ++s) {
+      const I k = columns.at(s);
+      const O pivot = diagonal[k], end = offsets[k + 1];
+      const E l = quotient(row[s], await(values + pivot));
+      __syncthreads();  // all have read row[s]
+      if (tid == 0) row[s] = l;
+      for (O q = pivot + 1 + static_cast<O>(tid); q < end; q += static_cast<O>(all))
+        if (const int t = columns.find(gpu::load_constant(indices + q)); t >= 0)
+          row[t] = minus_product(row[t], l, await(values + q));
+      __syncthreads();
+    }
+    for (int e = r.middle + tid; e < r.count; e += all)
+      if (e > r.middle || is_kept(row[e], rule)) tell(values + r.first + e, row[e]);
   }
 
   /// Of a row's entries: what they meet in the row of L, or the column of U, that they need.
@@ -288,6 +310,7 @@ struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
 
   static constexpr unsigned pause = 150;  // ns, more or less: warps that ask hold up those that find
   static constexpr int longer = 16;       // entries of the other row for one of this: these are looked for there
+  static constexpr int entries_of_a_needed_row = 32;  // or more: see eliminate_by_block()
 };
 
 }  // namespace kkc::ilu::gpu_parts

@@ -307,31 +307,42 @@ struct FactorSyncFree {
     }
   }
 
-  /// The same for lu, 32 of the needed rows at a time: what their entries meet in this row is found by all lanes,
-  /// before it is known by how much they are multiplied.
+  /// The same for lu, 32 of the needed rows at a time: what their entries meet in this row, or this row's in far longer
+  /// ones, is found by all lanes, before it is known by how much they are multiplied.
   __device__ void eliminate_together(const Row& r, E* row, const I* columns) const {
     const int lane = static_cast<int>(threadIdx.x) & 31;
     for (int begin = 0; begin < r.middle; begin += 32) {
       const bool there = begin + lane < r.middle;
       O from{};
-      int length = 0;
+      int length = 0, looks = 0;
       E pivot{};
       if (there) {
         const I k = columns[begin + lane];
         const O at = diagonal[k];
         from = at + 1;
         length = static_cast<int>(offsets[k + 1] - from);
+        looks = min(length, r.count - begin - lane - 1);
+        if (length <= longer * looks) looks = length;
         pivot = await(values + at);
       }
-      const int before = gpu::subgroup_scan(length, 32) - length;
-      const int all = gpu::shuffle_from(before + length, 31, 32);
+      const int before = gpu::subgroup_scan(looks, 32) - looks;
+      const int all = gpu::shuffle_from(before + looks, 31, 32);
       for (int first = 0; first < all; first += 32) {
         const int item = first + lane;
         int s = 0;  // whose entry it is: the last whose first entry is at most this one
         for (int step = 16; step > 0; step >>= 1)
           if (gpu::shuffle_from(before, s + step, 32) <= item) s += step;
-        const O q = gpu::shuffle_from(from, s, 32) + static_cast<O>(item - gpu::shuffle_from(before, s, 32));
-        const int t = item < all ? find_column(columns, begin + s + 1, r.count, gpu::load_constant(indices + q)) : -1;
+        const O part = gpu::shuffle_from(from, s, 32);
+        const int others = gpu::shuffle_from(length, s, 32);
+        int at = item - gpu::shuffle_from(before, s, 32), t = -1;
+        if (others > gpu::shuffle_from(looks, s, 32)) {
+          const int own = begin + s + 1 + at;
+          if (item < all) at = find_column(indices + part, 0, others, columns[own]);
+          if (item < all && at >= 0) t = own;
+        } else if (item < all) {
+          t = find_column(columns, begin + s + 1, r.count, gpu::load_constant(indices + part + at));
+        }
+        const O q = part + static_cast<O>(at);
         const E u = t >= 0 ? await(values + q) : E{};
         for (uint32_t left = gpu::ballot32(t >= 0); left != 0;) {
           const int turn = gpu::shuffle_from(s, __ffs(static_cast<int>(left)) - 1, 32);
