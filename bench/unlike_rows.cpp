@@ -299,6 +299,16 @@ Pattern power(Random& random) {
   return A;
 }
 
+/// Points on a line, of `unknowns` each.
+Pattern line(Random&, Index points, Index unknowns) {
+  Pattern A(points * unknowns);
+  for (Index p = 0; p < points; ++p)
+    for (Index q = std::max(p - 1, 0); q <= std::min(p + 1, points - 1); ++q)
+      for (Index i = 0; i < unknowns; ++i)
+        for (Index j = 0; j < unknowns; ++j) A.add(p * unknowns + i, q * unknowns + j);
+  return A;
+}
+
 void write(const std::filesystem::path& file, Pattern A) {
   size_t entries = 0;
   for (auto& row : A.rows) {
@@ -334,6 +344,8 @@ int main(int argc, char** argv) {
   // 6 million entries of dense blocks, and these that an entry more makes unlike.
   for (const Index size : {24, 64, 150, 300, 600})
     kinds["dense" + std::to_string(size)] = std::bind(blocks, _1, size, 6'000'000 / (size * size), false);
+  kinds["line1"] = std::bind(line, _1, 1'000'000, 1);
+  kinds["line5"] = std::bind(line, _1, 40'000, 5);
   kinds["blocks24"] = std::bind(blocks, _1, 24, 15'000, true);
   kinds["blocks96"] = std::bind(blocks, _1, 96, 781, true);
   kinds["blocks150"] = std::bind(blocks, _1, 150, 500, true);

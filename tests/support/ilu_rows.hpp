@@ -168,7 +168,8 @@ inline double largest_residual(const HostCsr<double>& A, const HostCsr<double>& 
 
 /// Whether an implementation takes some patterns only: rows alike, levels that are wide.
 inline bool is_choosy(const std::string& implementation) {
-  return implementation == "gpu_programs" || implementation == "gpu_tables" || implementation == "gpu_few_levels";
+  return implementation == "gpu_programs" || implementation == "gpu_tables" || implementation == "gpu_few_levels" ||
+         implementation == "gpu_band";
 }
 
 /// Rows of zeros and of NaNs, one at a time, in a matrix of 630 rows.

@@ -135,6 +135,8 @@ std::shared_ptr<Plan> make_plan(std::shared_ptr<Context> context, std::unique_pt
     const CsrRef filled{a.pair, a.scalar, 0, a.rows, a.cols, found.nnz, found.offsets->data(), found.indices->data(),
                         nullptr};
     desc.longest_row = checked_row_stats(*context, filled, "the factors").longest;
+  } else if (desc.factors.nnz == a.nnz) {
+    desc.longest_row = rows.longest;  // no diagonal entry was missing
   }
 
   PassedOver passed_over;
