@@ -331,6 +331,21 @@ TEST_CASE("sptrsv: levels wider than a device", "[sptrsv]") {
   });
 }
 
+TEST_CASE("sptrsv: one longer row behind a level of short ones", "[sptrsv]") {
+  Random random(seed());
+  std::vector<std::vector<int64_t>> left(40000);
+  for (size_t row = 20000; row < left.size(); ++row)
+    for (int64_t c = random_int(random, 0, 20), end = row == 30000 ? 20000 : 60; c < end;
+         c += random_int(random, 40, 60))
+      left[row].push_back(row == 30000 ? c : c * 300);
+  const HostCsr<double> A = lower_of(random, left);
+  on_each_implementation([&](const Context& ctx, const std::string& implementation) {
+    for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_TRANSPOSE}) run(ctx, implementation, A, op, 1, random);
+    // It has more lanes than short ones need.
+    if (implementation == "gpu_sync_free") CHECK(number_of(ctx, A, KKC_OP_NONE, implementation, "lanes_a_row") > 4);
+  });
+}
+
 TEST_CASE("sptrsv: lines of grids, and what only begins like one", "[sptrsv]") {
   Random random(seed());
   for (const int64_t line : {50, 101, 700})

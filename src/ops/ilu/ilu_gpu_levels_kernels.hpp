@@ -63,10 +63,15 @@ struct FactorLevels {
       if constexpr (form == Form::lu) {
         if (active) l = quotient(row[p], values[diagonal[k]]);
         gpu::sync32();  // all have read row[p]
-        const O end = active ? offsets[k + 1] : O{0};
-        for (O q = active ? diagonal[k] + 1 + static_cast<O>(lane) : O{0}; q < end; q += static_cast<O>(lanes)) {
-          const int t = find_column(columns, p + 1, count, indices[q]);
-          if (t >= 0) row[t] = minus_product(row[t], l, values[q]);
+        const O part = active ? diagonal[k] + 1 : O{0}, end = active ? offsets[k + 1] : O{0};
+        if (end - part > static_cast<O>(longer * (count - p))) {
+          for (int t = p + 1 + lane; t < count; t += lanes)
+            if (const int at = find_column(indices + part, 0, static_cast<int>(end - part), columns[t]); at >= 0)
+              row[t] = minus_product(row[t], l, values[part + at]);
+        } else {
+          for (O q = part + static_cast<O>(lane); q < end; q += static_cast<O>(lanes))
+            if (const int t = find_column(columns, p + 1, count, indices[q]); t >= 0)
+              row[t] = minus_product(row[t], l, values[q]);
         }
       } else {
         E sum{};
@@ -93,6 +98,8 @@ struct FactorLevels {
     const bool finite = gpu::subgroup_sum(spoilt, lanes) == 0;
     if (wanted && lane == 0) finish_row<E, form>(i, row[middle], finite, rule, found);
   }
+
+  static constexpr int longer = 16;  // entries of the other row for one of this: these are looked for there
 };
 
 }  // namespace kkc::ilu::gpu_parts

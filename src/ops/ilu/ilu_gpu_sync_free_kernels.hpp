@@ -250,6 +250,10 @@ struct FactorSyncFree {
       };
       const auto take = [&](Step& step, int p) {
         const O q = step.from + lane;
+        // What this row has is read before it is waited for the other.
+        const E before = row[p];
+        const E mine = step.t >= 0 ? row[step.t] : E{};
+        gpu::sync32();  // all have read row[p]
         // Asked for together: they are told together.
         while (!is_there(step.pivot) || (step.t >= 0 && !is_there(step.u))) {
           step.pivot = gpu::load_fresh(values + step.at);
@@ -257,27 +261,25 @@ struct FactorSyncFree {
         }
         const E &diagonal_value = step.pivot, &u = step.u;
         if constexpr (form == Form::lu) {
-          const E l = quotient(row[p], diagonal_value);
-          gpu::sync32();  // all have read row[p]
+          const E l = quotient(before, diagonal_value);
           if (is_longer(step, p)) {
             for (int t = p + 1 + lane; t < count; t += 32) {
               const int at = find_column(indices + step.from, 0, static_cast<int>(step.to - step.from), columns[t]);
               if (at >= 0) row[t] = minus_product(row[t], l, await(values + step.from + at));
             }
           } else {
-            if (step.t >= 0) row[step.t] = minus_product(row[step.t], l, u);
+            if (step.t >= 0) row[step.t] = minus_product(mine, l, u);
             for (O more = q + 32; more < step.to; more += 32)
               if (const int t = find(more, p); t >= 0) row[t] = minus_product(row[t], l, await(values + more));
           }
           if (lane == 0) row[p] = l;
         } else {
           E sum{};
-          if (step.t >= 0) sum = minus_conjugate_product(sum, row[step.t], u);
+          if (step.t >= 0) sum = minus_conjugate_product(sum, mine, u);
           for (O more = q + 32; more < step.to; more += 32)
             if (const int t = find(more, p); t >= 0) sum = minus_conjugate_product(sum, row[t], await(values + more));
           sum = gpu::subgroup_sum(sum, 32);
-          const E l = quotient(gpu::add(row[p], sum), diagonal_value);
-          gpu::sync32();
+          const E l = quotient(gpu::add(before, sum), diagonal_value);
           if (lane == 0) {
             row[p] = l;
             tell(values + r.first + p, l);

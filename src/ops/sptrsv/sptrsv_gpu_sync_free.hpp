@@ -35,6 +35,23 @@ struct RowVariant {
   int lanes_log2, batch, gate_distance;
   RowKind kind = RowKind::plain;
 };
+
+/// Of so few entries in the mean that a row has `least` lanes: more where, of few levels, one long row would take
+/// longer than all others do with more.
+inline int lanes_beside_long_row(const Desc& desc, const Levels& levels, int least) {
+  constexpr int64_t few_levels = 16;
+  constexpr double rows_an_entry = 80'000;  // lanes that take as long as an entry of one lane
+  if (transposes(desc.op) || levels.count > few_levels) return least;
+  int best = least;
+  const auto cost = [&](int log2) {
+    return static_cast<double>(desc.rows.longest) / (1 << log2) +
+           static_cast<double>(desc.A.rows) * (1 << log2) / rows_an_entry;
+  };
+  for (int log2 = least + 1; log2 <= 5; ++log2)
+    if (cost(log2) < cost(best)) best = log2;
+  return best;
+}
+
 inline RowVariant row_variant(const Desc& desc, const Levels& levels, bool segmented) {
   using namespace sync_free_tuning;
   if (segmented) return {5, 4, 0, RowKind::segmented};
@@ -50,8 +67,7 @@ inline RowVariant row_variant(const Desc& desc, const Levels& levels, bool segme
   const bool gated = alike || squares / rows <= uneven * mean;
   if (!gated && entries > 4) return {5, 4, 0};
   const int distance = !gated ? 0 : mean <= narrow_mean ? far_gate : near_gate;
-  if (entries <= 2) return {1, 1, distance};
-  if (entries <= 4) return {2, 1, distance};
+  if (entries <= 4) return {lanes_beside_long_row(desc, levels, entries <= 2 ? 1 : 2), 1, distance};
   if (entries <= 20 && mean >= many_rows) return {entries <= 8 ? 2 : 3, 1, distance, RowKind::relabelled};
   if (entries <= 8) return {3, 1, distance};
   if (entries <= 16) return {4, 1, distance};
