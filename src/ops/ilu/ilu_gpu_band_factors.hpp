@@ -12,7 +12,7 @@ namespace kkc::ilu {
 namespace gpu_parts {
 
 inline constexpr int widest_band = 64;
-inline constexpr size_t most_band_bytes = 192 << 10;  // of shared memory
+inline constexpr size_t most_band_bytes = 192 << 10, few_bytes = 256;  // of shared memory; what else a block has there
 /// What a row of a band takes, and what waiting for a level takes elsewhere, ns on an H200.
 inline constexpr int64_t band_row_ns = 220, pairs_a_ns = 8, level_ns = 800;
 
@@ -153,8 +153,11 @@ std::string band_unsupported(const Desc& desc) {
         return;
       }
       const BandShape shape(width);
-      if (const size_t bytes = shape.bytes(size_of(desc.A.scalar)); bytes > most_band_bytes)
-        reason = cat("takes ", most_band_bytes, " bytes of shared memory, this band needs ", bytes);
+      int room = 0;
+      gpu::check(gpu::largest_shared(room, queue.device_id()), "reading the shared memory's size");
+      const size_t most = std::min(most_band_bytes, static_cast<size_t>(room) - few_bytes);
+      if (const size_t bytes = shape.bytes(size_of(desc.A.scalar)); bytes > most)
+        reason = cat("takes bands of at most ", most, " bytes of shared memory, this one needs ", bytes);
       else if (rows * (band_row_ns + shape.lower * shape.upper / pairs_a_ns) > levels * level_ns)
         reason = cat("takes narrow levels for a band of ", shape.lower, " and ", shape.upper, ", ", rows, " rows have ",
                      levels);

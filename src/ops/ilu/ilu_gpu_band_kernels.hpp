@@ -72,10 +72,6 @@ struct FactorBand {
   int stage;        // pivots between exchanges with memory, at most 32: 3 stages and those that `lower` fills are held
   int eliminating;  // threads
 
-  static constexpr size_t shared_bytes(int stride) {
-    return (static_cast<size_t>(held) * static_cast<size_t>(stride) + held) * sizeof(E);
-  }
-
   __device__ void operator()() const {
     extern __shared__ __align__(16) unsigned char shared[];
     __shared__ uint32_t spoilt;  // bits of the rows that are stored: not finite
