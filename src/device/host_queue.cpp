@@ -51,6 +51,8 @@ std::string processor_name() {
 
 /// Large arrays ask for huge pages: gathers from them otherwise wait for the page tables (1.3x on random columns).
 constexpr size_t huge_page = size_t{1} << 21, huge_from = huge_page;
+/// Smaller arrays the C library keeps well enough.
+constexpr size_t kept_from = size_t{1} << 19, kept_step = size_t{1} << 16;
 
 constexpr std::align_val_t alignment_for(size_t bytes) {
   return std::align_val_t{bytes >= huge_from ? huge_page : memory_alignment};
@@ -76,9 +78,9 @@ KeptBlocks& kept_arrays() {
   }());
   return *arrays;
 }
-bool is_kept(size_t bytes) { return !address_sanitizer && bytes >= huge_from && kept_arrays().keeps(bytes); }
+bool is_kept(size_t bytes) { return !address_sanitizer && bytes >= kept_from && kept_arrays().keeps(bytes); }
 size_t room_for(size_t bytes) {
-  const size_t room = size_class(bytes, huge_page);
+  const size_t room = size_class(bytes, bytes < huge_from ? kept_step : huge_page);
   return is_kept(bytes) && is_kept(room) ? room : bytes;
 }
 void free_array(const KeptBlocks::Block& array) { ::operator delete(array.data, alignment_for(array.bytes)); }
@@ -112,13 +114,13 @@ void* HostQueue::allocate(Space, size_t bytes) {
   const size_t room = room_for(bytes);
   if (is_kept(room))
     if (void* const kept = kept_arrays().take(room)) return kept;
-  void* data = ::operator new(room, alignment_for(bytes), std::nothrow);
+  void* data = ::operator new(room, alignment_for(room), std::nothrow);
   if (data == nullptr) {
     for (const auto& array : kept_arrays().take_all()) free_array(array);
-    data = ::operator new(room, alignment_for(bytes), std::nothrow);
+    data = ::operator new(room, alignment_for(room), std::nothrow);
   }
 #ifdef MADV_HUGEPAGE
-  if (data != nullptr && bytes >= huge_from) madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE);
+  if (data != nullptr && room >= huge_from) madvise(data, room / huge_page * huge_page, MADV_HUGEPAGE);
 #endif
   return data;
 }
