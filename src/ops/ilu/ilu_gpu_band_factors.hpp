@@ -120,13 +120,7 @@ class BandKernel final : public Kernel {
 
 template <Form form>
 std::unique_ptr<Kernel> make_band(const Desc& desc, Queue& queue) {
-  std::unique_ptr<Kernel> kernel;
-  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
-    using E = gpu::Element<typename decltype(scalar)::type>;
-    using P = decltype(pair);
-    kernel = std::make_unique<BandKernel<E, form, typename P::ordinal, typename P::offset>>(desc, queue);
-  });
-  return kernel;
+  return make_kernel<BandKernel, form>(desc, queue);
 }
 
 /// Finds levels where rows are short, and looks at rows where levels are narrow.
@@ -137,35 +131,24 @@ std::string band_unsupported(const Desc& desc) {
   constexpr int longest = 2 * widest_band + 2;  // a bound of it counts a diagonal entry that may be missing
   if (desc.longest_row > longest)
     return cat("takes rows of at most ", longest, " entries, the factors may have one of ", desc.longest_row);
-  Queue& queue = desc.memory->queue();
-  std::string reason;
-  try {
-    queue.run([&] {
-      const int64_t levels = levels_of(desc, queue)->count;
-      if (levels == 1 || rows * band_row_ns > levels * level_ns) {
-        reason = cat("takes narrow levels, ", rows, " rows have ", levels);
-        return;
-      }
-      const BandWidth width = *band_width<form>(desc, queue);
-      if (std::max(width.lower, width.upper) > widest_band) {
-        reason = cat("takes entries up to ", widest_band, " from the diagonal, there are some at ",
-                     std::max(width.lower, width.upper));
-        return;
-      }
-      const BandShape shape(width);
-      int room = 0;
-      gpu::check(gpu::largest_shared(room, queue.device_id()), "reading the shared memory's size");
-      const size_t most = std::min(most_band_bytes, static_cast<size_t>(room) - few_bytes);
-      if (const size_t bytes = shape.bytes(size_of(desc.A.scalar)); bytes > most)
-        reason = cat("takes bands of at most ", most, " bytes of shared memory, this one needs ", bytes);
-      else if (rows * (band_row_ns + shape.lower * shape.upper / pairs_a_ns) > levels * level_ns)
-        reason = cat("takes narrow levels for a band of ", shape.lower, " and ", shape.upper, ", ", rows, " rows have ",
-                     levels);
-    });
-  } catch (const Error& error) {
-    reason = cat("looking at its rows failed: ", error.what());
-  }
-  return reason;
+  return reason_of(desc, [&](Queue& queue) -> std::string {
+    const int64_t levels = levels_of(desc, queue)->count;
+    if (levels == 1 || rows * band_row_ns > levels * level_ns)
+      return cat("takes narrow levels, ", rows, " rows have ", levels);
+    const BandWidth width = *band_width<form>(desc, queue);
+    if (const int widest = std::max(width.lower, width.upper); widest > widest_band)
+      return cat("takes entries up to ", widest_band, " from the diagonal, there are some at ", widest);
+    const BandShape shape(width);
+    int room = 0;
+    gpu::check(gpu::largest_shared(room, queue.device_id()), "reading the shared memory's size");
+    const size_t most = std::min(most_band_bytes, static_cast<size_t>(room) - few_bytes);
+    if (const size_t bytes = shape.bytes(size_of(desc.A.scalar)); bytes > most)
+      return cat("takes bands of at most ", most, " bytes of shared memory, this one needs ", bytes);
+    if (rows * (band_row_ns + shape.lower * shape.upper / pairs_a_ns) > levels * level_ns)
+      return cat("takes narrow levels for a band of ", shape.lower, " and ", shape.upper, ", ", rows, " rows have ",
+                 levels);
+    return {};
+  });
 }
 
 }  // namespace gpu_parts

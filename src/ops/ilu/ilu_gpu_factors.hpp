@@ -253,13 +253,7 @@ class SyncFreeKernel final : public Kernel {
 
 template <Form form>
 std::unique_ptr<Kernel> make_sync_free(const Desc& desc, Queue& queue) {
-  std::unique_ptr<Kernel> kernel;
-  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
-    using E = gpu::Element<typename decltype(scalar)::type>;
-    using P = decltype(pair);
-    kernel = std::make_unique<SyncFreeKernel<E, form, typename P::ordinal, typename P::offset>>(desc, queue);
-  });
-  return kernel;
+  return make_kernel<SyncFreeKernel, form>(desc, queue);
 }
 
 /// Where a row has no room in shared memory.

@@ -91,18 +91,12 @@ class LevelsKernel final : public Kernel {
 
 template <Form form>
 std::unique_ptr<Kernel> make_levels(const Desc& desc, Queue& queue) {
-  std::unique_ptr<Kernel> kernel;
-  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
-    using E = gpu::Element<typename decltype(scalar)::type>;
-    using P = decltype(pair);
-    kernel = std::make_unique<LevelsKernel<E, form, typename P::ordinal, typename P::offset>>(desc, queue);
-  });
-  return kernel;
+  return make_kernel<LevelsKernel, form>(desc, queue);
 }
 
 /// Finds levels. Short rows of so few levels take less time by a launch for each than by waiting for each other.
 inline std::string few_levels_unsupported(const Desc& desc) {
-  constexpr int64_t least_level_of_few = 32768, short_row = 6, longest = 64;  // which all who need it go through
+  constexpr int64_t least_level_of_few = 32768, short_row = 6, longest = 64;  // for few lanes
   const int64_t rows = desc.A.rows;
   if (rows < least_level_of_few) return cat("takes ", least_level_of_few, " rows or more, A has ", rows);
   if (desc.factors.nnz > short_row * rows)
@@ -110,14 +104,7 @@ inline std::string few_levels_unsupported(const Desc& desc) {
                rows);
   if (desc.longest_row > longest)
     return cat("takes rows of at most ", longest, " entries, the factors may have one of ", desc.longest_row);
-  Queue& queue = desc.memory->queue();
-  std::string reason;
-  try {
-    queue.run([&] { reason = narrow_levels(desc, queue, least_level_of_few); });
-  } catch (const Error& error) {
-    reason = cat("looking at its rows failed: ", error.what());
-  }
-  return reason;
+  return reason_of(desc, [&](Queue& queue) { return narrow_levels(desc, queue, least_level_of_few); });
 }
 
 inline std::string levels_unsupported(const Desc& desc) { return desc.A.rows == 0 ? "there are no rows" : ""; }

@@ -176,14 +176,7 @@ std::shared_ptr<const Programs> programs_of(const Desc& desc, Queue& queue) {
 
 template <Form form>
 std::unique_ptr<Kernel> make_programs(const Desc& desc, Queue& queue) {
-  const std::shared_ptr<const Programs> programs = programs_of<form>(desc, queue);
-  std::unique_ptr<Kernel> kernel;
-  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
-    using E = gpu::Element<typename decltype(scalar)::type>;
-    using P = decltype(pair);
-    kernel = std::make_unique<ProgramsKernel<E, form, typename P::ordinal, typename P::offset>>(desc, queue, programs);
-  });
-  return kernel;
+  return make_kernel<ProgramsKernel, form>(desc, queue, programs_of<form>(desc, queue));
 }
 
 /// Rows of one after the other would wait for all that a part of their program needs, not only for what is next.
@@ -200,17 +193,10 @@ std::string programs_unsupported(const Desc& desc) {
   if (desc.factors.nnz > most * desc.A.rows)
     return cat("takes rows of at most ", most, " entries on average, the factors have ", desc.factors.nnz, " in ",
                desc.A.rows);
-  Queue& queue = desc.memory->queue();
-  std::string reason;
-  try {
-    queue.run([&] {
-      reason = narrow_levels(desc, queue, least_level);
-      if (reason.empty()) reason = programs_of<form>(desc, queue)->unsupported;
-    });
-  } catch (const Error& error) {
-    reason = cat("looking at its rows failed: ", error.what());
-  }
-  return reason;
+  return reason_of(desc, [&](Queue& queue) {
+    std::string reason = narrow_levels(desc, queue, least_level);
+    return reason.empty() ? programs_of<form>(desc, queue)->unsupported : reason;
+  });
 }
 
 }  // namespace gpu_parts

@@ -152,42 +152,30 @@ class TablesKernel final : public Kernel {
 
 template <Form form>
 std::unique_ptr<Kernel> make_tables(const Desc& desc, Queue& queue) {
-  std::unique_ptr<Kernel> kernel;
-  dispatch(desc.A.scalar, desc.A.pair, [&](auto scalar, auto pair) {
-    using E = gpu::Element<typename decltype(scalar)::type>;
-    using P = decltype(pair);
-    kernel = std::make_unique<TablesKernel<E, form, typename P::ordinal, typename P::offset>>(desc, queue);
-  });
-  return kernel;
+  return make_kernel<TablesKernel, form>(desc, queue);
 }
 
 /// Finds levels and the tables' size.
 template <Form form>
 std::string tables_unsupported(const Desc& desc) {
   if (desc.A.rows == 0) return "there are no rows";
-  Queue& queue = desc.memory->queue();
-  std::string reason;
-  try {
-    queue.run([&] {
-      const bool are_short = desc.factors.nnz < short_row_of_lu * desc.A.rows;
-      reason = narrow_levels(desc, queue,
-                             form == Form::cholesky ? least_level_of_cholesky
-                             : are_short            ? least_level_of_short_rows
-                                                    : least_level);
-      if (!reason.empty()) return;
-      const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
-      const int64_t bytes = 4 * space->words;
-      if (space->longest > longest_row_with_table)
-        reason =
-            cat("takes rows of at most ", longest_row_with_table, " entries, the factors have one of ", space->longest);
-      else if (bytes > most_table_bytes * desc.factors.nnz || bytes > 4 * int64_t{UINT32_MAX})
-        reason = cat("its tables would take ", bytes, " bytes, expected at most ", most_table_bytes,
-                     " for each entry of the factors, and 16 GiB");
-    });
-  } catch (const Error& error) {
-    reason = cat("looking at its rows failed: ", error.what());
-  }
-  return reason;
+  return reason_of(desc, [&](Queue& queue) -> std::string {
+    const bool are_short = desc.factors.nnz < short_row_of_lu * desc.A.rows;
+    std::string narrow = narrow_levels(desc, queue,
+                                       form == Form::cholesky ? least_level_of_cholesky
+                                       : are_short            ? least_level_of_short_rows
+                                                              : least_level);
+    if (!narrow.empty()) return narrow;
+    const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
+    const int64_t bytes = 4 * space->words;
+    if (space->longest > longest_row_with_table)
+      return cat("takes rows of at most ", longest_row_with_table, " entries, the factors have one of ",
+                 space->longest);
+    if (bytes > most_table_bytes * desc.factors.nnz || bytes > 4 * int64_t{UINT32_MAX})
+      return cat("its tables would take ", bytes, " bytes, expected at most ", most_table_bytes,
+                 " for each entry of the factors, and 16 GiB");
+    return {};
+  });
 }
 
 }  // namespace gpu_parts
