@@ -80,11 +80,7 @@ TEST_CASE("ilu: pivots without an inverse of enough digits", "[ilu]") {
       const DeviceCsr<double> A_device(ctx, scaled, KKC_INDEX_32_32, 0);
       Plan plan;
       Matrix F;
-      const kkc_status_t planned =
-          plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
-      if (planned == KKC_STATUS_NOT_SUPPORTED && is_choosy(implementation)) return;
-      ok(planned);
-      ok(kkc_plan_create_output(plan, F.out()));
+      if (!plan_where_taken(ctx, form, implementation, A_device, plan, F)) return;
       REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
       HostCsr<double> got = download<double>(ctx, F);
       for (int64_t i = 0; i < got.rows; ++i)
@@ -125,22 +121,9 @@ TEST_CASE("ilu, ic: many rows give the same bits in every execute", "[ilu][ic]")
       const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
       Plan plan;
       Matrix F;
-      const kkc_status_t status =
-          plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
-      if (status == KKC_STATUS_NOT_SUPPORTED && is_choosy(implementation)) continue;
-      ok(status);
+      if (!plan_where_taken(ctx, form, implementation, A_device, plan, F)) continue;
       if (implementation == "gpu_programs") CHECK(info_of_plan(plan).find("\"programs\"") != std::string::npos);
-      ok(kkc_plan_create_output(plan, F.out()));
-      std::vector<double> first;
-      for (int repeat = 0; repeat < 3; ++repeat) {
-        REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
-        const HostCsr<double> got = download<double>(ctx, F);
-        if (repeat == 0) {
-          first = got.values;
-          CHECK(largest_residual(A, got, form) < 1e-11);
-        }
-        CHECK(std::memcmp(got.values.data(), first.data(), first.size() * sizeof(double)) == 0);
-      }
+      check_executes(ctx, form, plan, A, A_device, F, 3);
     }
   });
 }
@@ -166,12 +149,8 @@ TEST_CASE("ilu, ic: a few rows of very many entries among short ones", "[ilu][ic
     const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
     Plan plan;
     Matrix F;
-    const kkc_status_t status =
-        plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
-    if (status == KKC_STATUS_NOT_SUPPORTED) return;  // those that say so
-    ok(status);
+    if (!plan_where_taken(ctx, form, implementation, A_device, plan, F)) return;
     if (implementation == "gpu_sync_free") CHECK_THAT(info_of_plan(plan), !ContainsSubstring("\"rows_by_blocks\":0"));
-    ok(kkc_plan_create_output(plan, F.out()));
     for (int run = 0; run < 2; ++run) {
       REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
       CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-9);
@@ -226,11 +205,7 @@ TEST_CASE("ilu, ic: short rows that need far longer ones", "[ilu][ic]") {
     const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
     Plan plan;
     Matrix F;
-    const kkc_status_t planned =
-        plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
-    if (planned == KKC_STATUS_NOT_SUPPORTED && is_choosy(implementation)) return;
-    ok(planned);
-    ok(kkc_plan_create_output(plan, F.out()));
+    if (!plan_where_taken(ctx, form, implementation, A_device, plan, F)) return;
     REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
     CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-9);
   });
@@ -263,14 +238,7 @@ TEST_CASE("ilu, ic: tables of unlike rows, on GPUs", "[ilu][ic][gpu]") {
       check_rows<std::complex<double>>(ctx, form, implementation, rows, 0);
       Matrix F;
       ok(kkc_plan_create_output(plan, F.out()));
-      std::vector<double> first;
-      for (int repeat = 0; repeat < 2; ++repeat) {
-        REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
-        const HostCsr<double> got = download<double>(ctx, F);
-        CHECK(largest_residual(A, got, form) < 1e-11);
-        if (repeat == 0) first = got.values;
-        CHECK(got.values == first);
-      }
+      check_executes(ctx, form, plan, A, A_device, F, 2);
     });
   }
 }

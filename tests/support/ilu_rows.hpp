@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
@@ -172,6 +173,30 @@ inline bool is_choosy(const std::string& implementation) {
          implementation == "gpu_band";
 }
 
+/// Makes a plan and its output; false where a choosy implementation does not take the pattern.
+inline bool plan_where_taken(const Context& ctx, Form form, const std::string& implementation,
+                             const DeviceCsr<double>& A, Plan& plan, Matrix& F) {
+  const kkc_status_t planned =
+      plan_factors(form, ctx, A, R"({"implementation": ")" + implementation + "\"}", plan.out());
+  if (planned == KKC_STATUS_NOT_SUPPORTED && is_choosy(implementation)) return false;
+  ok(planned);
+  ok(kkc_plan_create_output(plan, F.out()));
+  return true;
+}
+
+/// Executes give factors of A, with the same bits each time.
+inline void check_executes(const Context& ctx, Form form, const Plan& plan, const HostCsr<double>& A,
+                           const DeviceCsr<double>& A_device, const Matrix& F, int executes) {
+  std::vector<double> first;
+  for (int execute = 0; execute < executes; ++execute) {
+    REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+    const HostCsr<double> got = download<double>(ctx, F);
+    CHECK(largest_residual(A, got, form) < 1e-11);
+    if (execute == 0) first = got.values;
+    CHECK(std::memcmp(got.values.data(), first.data(), first.size() * sizeof(double)) == 0);
+  }
+}
+
 /// Rows of zeros and of NaNs, one at a time, in a matrix of 630 rows.
 inline void check_breakdowns(const Context& ctx, Form form, const std::string& implementation, const Rows& rows) {
   Random random(seed());
@@ -179,11 +204,7 @@ inline void check_breakdowns(const Context& ctx, Form form, const std::string& i
   DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
   Plan plan;
   Matrix F;
-  const kkc_status_t planned =
-      plan_factors(form, ctx, A_device, R"({"implementation": ")" + implementation + "\"}", plan.out());
-  if (planned == KKC_STATUS_NOT_SUPPORTED && is_choosy(implementation)) return;
-  ok(planned);
-  ok(kkc_plan_create_output(plan, F.out()));
+  if (!plan_where_taken(ctx, form, implementation, A_device, plan, F)) return;
   for (const int64_t row : {0, 1, 2, 3, 100, 101, 629})
     for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
       INFO("row " << row << ", " << value);
