@@ -199,15 +199,29 @@ TEST_CASE("ilu, ic: short rows that need far longer ones", "[ilu][ic]") {
     if (i % 3 == 0 && i >= ordinary) row.push_back(random_int(random, hubs, ordinary - 1));
     put_in_order(row);
   }
+  // In the middle, with hundreds before the diagonal, for ic: those behind need some, and have some columns of theirs.
+  Rows from_middle(n);
+  for (int64_t i = 0; i < n; ++i) {
+    auto& row = from_middle[static_cast<size_t>(i)];
+    row = {i};
+    const bool behind = i >= ordinary + hubs;
+    for (int k = 0; k < (i < ordinary ? 0 : behind ? 4 : 700); ++k) row.push_back(random_int(random, 0, ordinary - 1));
+    for (int64_t k = behind ? random_int(random, 0, 3) : 0; k > 0; --k)
+      row.push_back(random_int(random, ordinary, ordinary + hubs - 1));
+    put_in_order(row);
+  }
   on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
-    Random again(seed());
-    const HostCsr<double> A = with_values<double>(again, rows, form);
-    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
-    Plan plan;
-    Matrix F;
-    if (!plan_where_taken(ctx, form, implementation, A_device, plan, F)) return;
-    REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
-    CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-9);
+    for (const Rows* each : {&rows, &from_middle}) {
+      INFO("long rows " << (each == &rows ? "first" : "in the middle"));
+      Random again(seed());
+      const HostCsr<double> A = with_values<double>(again, *each, form);
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix F;
+      if (!plan_where_taken(ctx, form, implementation, A_device, plan, F)) continue;
+      REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+      CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-9);
+    }
   });
 }
 

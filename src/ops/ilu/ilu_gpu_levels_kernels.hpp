@@ -75,10 +75,15 @@ struct FactorLevels {
         }
       } else {
         E sum{};
-        const O end = active ? diagonal[k] : O{0};
-        for (O q = active ? offsets[k] + static_cast<O>(lane) : O{0}; q < end; q += static_cast<O>(lanes)) {
-          const int t = find_column(columns, 0, p, indices[q]);
-          if (t >= 0) sum = minus_conjugate_product(sum, row[t], values[q]);
+        const O part = active ? offsets[k] : O{0}, end = active ? diagonal[k] : O{0};
+        if (end - part > static_cast<O>(longer * p)) {
+          for (int t = lane; t < p; t += lanes)
+            if (const int at = find_column(indices + part, 0, static_cast<int>(end - part), columns[t]); at >= 0)
+              sum = minus_conjugate_product(sum, row[t], values[part + at]);
+        } else {
+          for (O q = part + static_cast<O>(lane); q < end; q += static_cast<O>(lanes))
+            if (const int t = find_column(columns, 0, p, indices[q]); t >= 0)
+              sum = minus_conjugate_product(sum, row[t], values[q]);
         }
         sum = gpu::subgroup_sum(sum, lanes);
         if (active) l = quotient(gpu::add(row[p], sum), values[diagonal[k]]);
