@@ -118,11 +118,12 @@ inline constexpr int64_t most_tile_bytes = 96 * 1024, small_most_tile_bytes = 40
 inline constexpr int32_t few_tile_bytes = 8 * 1024;  // sums of a piece of a tile, of which many are there at once
 inline constexpr int32_t thread_rows_longest = 40;
 inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
-/// Bytes of slots for C's, columns and values: up to four times as many, but of more than 4 GB at most `many`.
+/// Bytes of slots for C's, columns and values: up to 16 times as many, but of more than 4 GB at most `many`.
 inline int64_t most_slots_beside(int64_t bytes, int64_t many) {
-  return std::min(4 * bytes, std::max(many, int64_t{1} << 32));
+  return std::min(16 * bytes, std::max(many, int64_t{1} << 32));
 }
-inline constexpr int64_t most_partial = 64;  // rows for one that may be left out of those that keep slots
+inline constexpr int64_t most_ordered_compression = 12;  // products an entry of C, which one lane adds up
+inline constexpr int64_t most_partial = 64;              // rows for one that may be left out of those that keep slots
 inline constexpr int64_t most_place_bytes = int64_t{1} << 25;
 
 inline int32_t place_words(int32_t longest) { return (longest + places_of_word - 1) / places_of_word; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "spgemm_gpu_found.hpp"
+#include "spgemm_gpu_narrow_rows.hpp"
 #include "spgemm_gpu_symbolic_kernels.hpp"
 #include "spgemm_gpu_warp_rows.hpp"
 
@@ -10,8 +11,11 @@ namespace kkc::spgemm::gpu_parts {
 template <class Left, class I>
 class SizedRows {
  public:
-  SizedRows(Queue& queue, const Problem<Left, I>& problem, const Tables& tables)
-      : queue_(queue), p_(problem), tables_(tables) {}
+  SizedRows(Queue& queue, const Problem<Left, I>& problem, const Tables& tables, const Windows& windows)
+      : queue_(queue), p_(problem), tables_(tables), windows_(windows) {}
+
+  /// Bins whose rows may have windows.
+  static constexpr int first_narrow = 3, last_narrow = 5;
 
   /// Fill: rows that FillWarpRows takes are in bin 2 at most (BoundFills).
   template <bool Fill>
@@ -21,23 +25,20 @@ class SizedRows {
     };
     const auto count = [&](int b) { return bins[static_cast<size_t>(b)].count; };
     // Long rows first: they take longest.
-    for (int b = 6; b >= 5; --b) {
+    for (int b = 6; b >= 3; --b) {
       if (count(b) == 0) continue;
-      if (takes_bitmap(b, target))
+      if (windows_.there() && b >= first_narrow && b <= last_narrow)
+        narrow_rows<Fill>(part(b), count(b), target);
+      else if (takes_bitmap<Fill>(b, target))
         bitmap_rows<Fill>(part(b), count(b), target);
       else
-        block_rows<Fill, 1024>(b, part(b), count(b), target);
+        hashed_rows<Fill>(b, part(b), count(b), target);
     }
     if constexpr (Fill) {
-      if (takes_bitmap(4, target))
-        bitmap_rows<Fill>(part(4), count(4), target);
-      else
-        block_rows<Fill, 256>(4, part(4), count(4), target);
-      block_rows<Fill, 64>(3, part(3), count(3), target);
       using F = FillWarpRows<Left, I>;
       launch_blocks(queue_, (count(2) + F::warps - 1) / F::warps, F{p_.A, p_.B.B, part(2), count(2), target}, 0);
     } else {
-      for (int b = 4; b >= 2; --b) count_warp_rows(b, part(b), count(b), target);
+      count_warp_rows(2, part(2), count(2), target);
     }
     subgroup_rows<Fill>(part(1), count(1), target);
   }
@@ -52,8 +53,10 @@ class SizedRows {
   }
   int64_t bitmap_words() const { return (p_.cols + 31) / 32; }
   /// Rows of very many products, and of many where the bitmap is as small as the table; bitmaps know no slots.
+  template <bool Fill>
   bool takes_bitmap(int bin, const SymbolicTarget<I>& target) const {
-    return bin == 6 || (bin >= 4 && target.slots == nullptr && bitmap_words() <= int64_t{4} << tables_.log2[bin]);
+    return bin == 6 ||
+           (bin >= (Fill ? 4 : 5) && target.slots == nullptr && bitmap_words() <= int64_t{4} << tables_.log2[bin]);
   }
 
   template <bool Fill>
@@ -63,6 +66,16 @@ class SizedRows {
     const int table_log2 = tables_.log2[1];
     launch_blocks(queue_, ((count << lanes_log2) + F::threads - 1) / F::threads,
                   F{p_.A, p_.B, list, count, target, lanes_log2, table_log2}, F::shared_bytes(lanes_log2, table_log2));
+  }
+  template <bool Fill>
+  void hashed_rows(int bin, const int32_t* list, int64_t count, const SymbolicTarget<I>& target) {
+    if (bin >= 5) return block_rows<Fill, 1024>(bin, list, count, target);
+    if constexpr (!Fill)
+      count_warp_rows(bin, list, count, target);
+    else if (bin == 4)
+      block_rows<Fill, 256>(bin, list, count, target);
+    else
+      block_rows<Fill, 64>(bin, list, count, target);
   }
   template <bool Fill, int Threads>
   void block_rows(int bin, const int32_t* list, int64_t count, const SymbolicTarget<I>& target) {
@@ -78,6 +91,12 @@ class SizedRows {
     launch_blocks(queue_, count, f, f.shared_bytes());
   }
   template <bool Fill>
+  void narrow_rows(const int32_t* list, int64_t count, const SymbolicTarget<I>& target) {
+    using F = NarrowRows<Left, I, Fill>;
+    const F f{p_.A, p_.B.B, list, count, windows_.data(), target, windows_.words};
+    launch_blocks(queue_, (count + F::warps - 1) / F::warps, f, f.shared_bytes());
+  }
+  template <bool Fill>
   void bitmap_rows(const int32_t* list, int64_t count, const SymbolicTarget<I>& target) {
     const int64_t words = bitmap_words();
     using F = BitmapRows<Left, I, Fill>;
@@ -91,6 +110,7 @@ class SizedRows {
   Queue& queue_;
   const Problem<Left, I>& p_;
   const Tables& tables_;
+  const Windows& windows_;
 };
 
 }  // namespace kkc::spgemm::gpu_parts

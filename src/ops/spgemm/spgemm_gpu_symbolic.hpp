@@ -257,7 +257,9 @@ class Symbolic : SymbolicClasses<Left, I> {
       found_.gathered = sorted.place_lists(offsets(), columns, found_.output.nnz);
       return true;
     }
-    if (4 * found_.products > most_slots_of_output()) return false;  // slots alone take less then
+    // Slots alone take less then.
+    if (4 * found_.products > most_slots_of_output() || found_.products > most_ordered_compression * found_.output.nnz)
+      return false;
     sorted.place(offsets(), columns, std::move(product_begins_), found_);
     list_rows(sizes, of_counts, bounds, false);
     find_longest_of_bins(queue_, p_, found_);

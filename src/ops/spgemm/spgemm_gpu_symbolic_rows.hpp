@@ -72,10 +72,21 @@ class SymbolicRows {
     Sized sized{by_bounds, of_bounds, {}, {}};
     sized.list = place(by_bounds, of_bounds, sized.bins);
     clear(queue_, counts_);
+    look_at_windows(sized);
     SymbolicTarget<I> target{};
     target.counts = counts_.template as<int32_t>();
-    SizedRows<Left, I>(queue_, p_, tables_).template run<false>(sized.list, sized.bins, target);
+    SizedRows<Left, I>(queue_, p_, tables_, windows_).template run<false>(sized.list, sized.bins, target);
     return sized;
+  }
+
+  /// Where one row in 16 or more may have one.
+  void look_at_windows(const Sized& sized) {
+    using F = SizedRows<Left, I>;
+    int64_t rows = 0;
+    for (int b = F::first_narrow; b <= F::last_narrow; ++b) rows += sized.bins[static_cast<size_t>(b)].count;
+    if (!found_.distinct || 16 * rows < p_.rows) return;
+    windows_ = find_windows(queue_, p_, sized.by_bounds.sizes, tables_.limits.upper[F::first_narrow - 1],
+                            tables_.limits.upper[F::last_narrow]);
   }
 
   /// Once they are counted: rows of few columns are a warp's, whatever their products.
@@ -123,7 +134,7 @@ class SymbolicRows {
     target.offsets = offsets();
     target.columns = found_.output.indices->template as<I>();
     target.any_order = any_order;
-    SizedRows<Left, I>(queue_, p_, tables_).template run<true>(sized.list, sized.bins, target);
+    SizedRows<Left, I>(queue_, p_, tables_, windows_).template run<true>(sized.list, sized.bins, target);
   }
 
   /// Looks at C's rows and makes its arrays, unless they are there.
@@ -264,6 +275,7 @@ class SymbolicRows {
   const Tables& tables_;
   Found found_;
   SampledTwins twins_a_{}, twins_b_{};
+  Windows windows_;
   Buffer counts_, product_begins_, surveys_;
   int surveys_used_ = 0;
 };

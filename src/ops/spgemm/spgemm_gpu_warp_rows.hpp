@@ -79,11 +79,13 @@ struct SampleRows {
   }
 };
 
-/// Fills rows of at most `most_columns` columns and `most_products` products.
+/// Fills rows of at most `most_columns` columns.
 template <class Left, class I>
 struct FillWarpRows {
-  static constexpr int threads = 128, warps = threads / 32, places = 256;
-  static constexpr int32_t most_columns = 128, most_products = 1024;  // four columns a lane, half of the places
+  static constexpr int threads = 128, warps = threads / 32, places = 256, batch = 4;
+  static constexpr int32_t most_columns = 128;     // four a lane, half of the places
+  static constexpr int32_t noted_products = 1024;  // of rows of more their columns are looked up again
+  static constexpr int32_t most_products = 6144;   // so that no warp takes far longer than others
   Left A;
   Pattern<I> B;
   const int32_t* list;  // null: all
@@ -95,7 +97,7 @@ struct FillWarpRows {
     int32_t keys[places];
     int32_t list[most_columns];
     uint8_t ranks[places];
-    uint8_t products[most_products];  // where each product's column is
+    uint8_t products[noted_products];  // where each product's column is
   };
 
   __device__ void operator()() const {
@@ -108,23 +110,18 @@ struct FillWarpRows {
     const int64_t i = list != nullptr ? list[item] : item;
     const bool keeps = target.slots != nullptr;
     table.clear(lane, 32);
-    constexpr int batch = 4;
     int32_t column[batch], columns = 0;
-    const int32_t products = walk_flat<batch>(
-        A, A.row(i), B, lane,
-        [&](int at, int32_t, int64_t begin, int32_t product) { mine.begins[at] = begin - product; },
-        [&](int u, int at, int32_t product) { column[u] = static_cast<int32_t>(B.column(mine.begins[at] + product)); },
-        [&](int u, bool there, int32_t product) {
-          int32_t before = 0;
-          if (there) {
-            const uint32_t place = table.insert(column[u], before);
-            if (keeps) mine.products[product] = static_cast<uint8_t>(place);
-          }
-          const bool fresh = there && before == HashedKeys::empty;
-          const uint32_t new_ones = gpu::ballot32(fresh);
-          if (fresh) mine.list[columns + __popc(new_ones & ((1u << lane) - 1))] = column[u];
-          columns += __popc(new_ones);
-        });
+    const int32_t products = walk(mine, A.row(i), lane, column, [&](int u, bool there, int32_t product) {
+      int32_t before = 0;
+      if (there) {
+        const uint32_t place = table.insert(column[u], before);
+        if (keeps && product < noted_products) mine.products[product] = static_cast<uint8_t>(place);
+      }
+      const bool fresh = there && before == HashedKeys::empty;
+      const uint32_t new_ones = gpu::ballot32(fresh);
+      if (fresh) mine.list[columns + __popc(new_ones & ((1u << lane) - 1))] = column[u];
+      columns += __popc(new_ones);
+    });
     gpu::sync32();
     I* const out = target.columns + target.offsets.at(i);
     if (columns <= 32)
@@ -136,7 +133,21 @@ struct FillWarpRows {
     if (!keeps) return;
     gpu::sync32();
     uint16_t* const slots = target.slots + target.slot_begins[i];
-    for (int32_t p = lane; p < products; p += 32) slots[p] = mine.ranks[mine.products[p]];
+    if (products <= noted_products) {
+      for (int32_t p = lane; p < products; p += 32) slots[p] = mine.ranks[mine.products[p]];
+      return;
+    }
+    walk(mine, A.row(i), lane, column, [&](int u, bool there, int32_t product) {
+      if (there) slots[product] = mine.ranks[table.find(column[u])];
+    });
+  }
+
+  template <class Use>
+  __device__ int32_t walk(Warp& mine, const LeftRow& row, int lane, int32_t (&column)[batch], const Use& use) const {
+    return walk_flat<batch>(
+        A, row, B, lane, [&](int at, int32_t, int64_t begin, int32_t product) { mine.begins[at] = begin - product; },
+        [&](int u, int at, int32_t product) { column[u] = static_cast<int32_t>(B.column(mine.begins[at] + product)); },
+        use);
   }
 
   template <int per_lane>
