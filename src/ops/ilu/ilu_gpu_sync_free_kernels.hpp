@@ -234,7 +234,7 @@ struct FactorSyncFree {
       const int here = min(32, middle - begin);
       // The other's entries are far more than this row's: these are looked for there.
       const auto is_longer = [&](const Step& step, int p) {
-        return step.to - step.from > static_cast<O>(longer * (form == Form::lu ? count - p : p));
+        return form == Form::lu && step.to - step.from > static_cast<O>(longer * (count - p));
       };
       const auto find = [&](O q, int p) {
         const I column = gpu::load_constant(indices + q);
@@ -275,16 +275,9 @@ struct FactorSyncFree {
           if (lane == 0) row[p] = l;
         } else {
           E sum{};
-          if (is_longer(step, p)) {
-            for (int t = lane; t < p; t += 32) {
-              const int at = find_column(indices + step.from, 0, static_cast<int>(step.to - step.from), columns[t]);
-              if (at >= 0) sum = minus_conjugate_product(sum, row[t], await(values + step.from + at));
-            }
-          } else {
-            if (step.t >= 0) sum = minus_conjugate_product(sum, mine, u);
-            for (O more = q + 32; more < step.to; more += 32)
-              if (const int t = find(more, p); t >= 0) sum = minus_conjugate_product(sum, row[t], await(values + more));
-          }
+          if (step.t >= 0) sum = minus_conjugate_product(sum, mine, u);
+          for (O more = q + 32; more < step.to; more += 32)
+            if (const int t = find(more, p); t >= 0) sum = minus_conjugate_product(sum, row[t], await(values + more));
           sum = gpu::subgroup_sum(sum, 32);
           const E l = quotient(gpu::add(before, sum), diagonal_value);
           if (lane == 0) {
