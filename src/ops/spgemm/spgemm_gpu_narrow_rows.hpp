@@ -35,10 +35,28 @@ struct FindWindows {
   WindowSums* sums;
 
   __device__ void operator()() const {
-    const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x, i = thread >> lanes_log2;
-    const int lanes = 1 << lanes_log2, lane = static_cast<int>(thread) & (lanes - 1);
-    const int32_t products = i < rows ? bounds[i] : 0;
-    const bool wanted = products > least && products <= most;
+    __shared__ WindowSums block;
+    if (threadIdx.x == 0) block = {};
+    __syncthreads();
+    const int lanes = 1 << lanes_log2;
+    const int64_t of_warp = (int64_t{blockIdx.x} * threads + (threadIdx.x & ~31u)) >> lanes_log2,
+                  step = int64_t{gridDim.x} * (threads >> lanes_log2);
+    WindowSums mine{};
+    for (int64_t first = of_warp; first < rows; first += step) {
+      const int64_t i = first + ((threadIdx.x & 31u) >> lanes_log2);
+      const int32_t products = i < rows ? bounds[i] : 0;
+      if (const bool wanted = products > least && products <= most; gpu::ballot32(wanted) != 0)
+        look(wanted, i, products, static_cast<int>(threadIdx.x) & (lanes - 1), lanes, mine);
+    }
+    mine.longest = warp_max(mine.longest);
+    for (int64_t* sum : {&mine.words, &mine.products, &mine.again}) *sum = gpu::subgroup_sum(*sum, 32);
+    if ((threadIdx.x & 31u) == 0) add(block, mine);
+    __syncthreads();
+    if (threadIdx.x == 0 && block.products > 0) add(*sums, block);
+  }
+
+ private:
+  __device__ void look(bool wanted, int64_t i, int32_t products, int lane, int lanes, WindowSums& mine) const {
     LeftRow row{0, 0, 0};
     if (wanted) row = A.row(i);
     int32_t low = 0x7fffffff, high = 0;
@@ -61,22 +79,24 @@ struct FindWindows {
       low = other_low < low ? other_low : low;
       high = other_high > high ? other_high : high;
     }
-    const Window window = wanted ? Window{low, high - low + 1} : Window{0, 0};
-    const bool leads = wanted && lane == 0;
-    if (leads) windows[i] = window;
-    const int64_t slices = (window.words + bitmap_words - 1) / bitmap_words;
-    const int64_t words = gpu::subgroup_sum(leads ? int64_t{window.words} : 0, 32),
-                  all = gpu::subgroup_sum(leads ? int64_t{products} : 0, 32),
-                  again = gpu::subgroup_sum(leads ? products * (slices - 1) : 0, 32);
-    const int32_t longest = warp_max(window.words);
-    if ((threadIdx.x & 31u) != 0 || all == 0) return;
-    const auto add = [](int64_t& to, int64_t n) {
-      atomicAdd(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(n));
+    if (!wanted || lane != 0) return;
+    const Window window{low, high - low + 1};
+    windows[i] = window;
+    mine.words += window.words;
+    mine.products += products;
+    mine.again += int64_t{products} * ((window.words + bitmap_words - 1) / bitmap_words - 1);
+    mine.longest = window.words > mine.longest ? window.words : mine.longest;
+  }
+
+  /// Of other threads, too.
+  __device__ static void add(WindowSums& to, const WindowSums& part) {
+    const auto more = [](int64_t& sum, int64_t n) {
+      atomicAdd(reinterpret_cast<unsigned long long*>(&sum), static_cast<unsigned long long>(n));
     };
-    add(sums->words, words);
-    add(sums->products, all);
-    if (again > 0) add(sums->again, again);
-    atomicMax(&sums->longest, longest);
+    more(to.words, part.words);
+    more(to.products, part.products);
+    more(to.again, part.again);
+    atomicMax(&to.longest, part.longest);
   }
 };
 
