@@ -56,4 +56,16 @@ __device__ inline int32_t walk_flat(const Left& A, const LeftRow& row, const Pat
   return done;
 }
 
+/// The same for what B's columns are wanted for: use(there, product, column). `begins` has 32 places of shared memory.
+template <class Left, class I, class Use>
+__device__ inline int32_t walk_columns(const Left& A, const LeftRow& row, const Pattern<I>& B, int64_t* begins,
+                                       int lane, const Use& use) {
+  constexpr int batch = 4;
+  int32_t column[batch];
+  return walk_flat<batch>(
+      A, row, B, lane, [&](int at, int32_t, int64_t begin, int32_t product) { begins[at] = begin - product; },
+      [&](int u, int at, int32_t product) { column[u] = static_cast<int32_t>(B.column(begins[at] + product)); },
+      [&](int u, bool there, int32_t product) { use(there, product, column[u]); });
+}
+
 }  // namespace kkc::spgemm::gpu_parts

@@ -84,6 +84,7 @@ struct Found {
   int32_t classes = 0;              // 0: none
   bool distinct = true;             // B's rows ascend strictly
   bool one_pass = false;            // columns were found without counting them first
+  bool windows = false;             // columns were found by bitmaps of rows' windows
   Buffer slots, begins, number_of;  // product slots, if kept
   bool partial = false;             // of all rows but those of the last two bins
   Buffer ends, end_begins;          // OrderedLists', whose words then stand in the place of slots

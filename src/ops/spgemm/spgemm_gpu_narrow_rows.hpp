@@ -88,7 +88,7 @@ struct FindWindows {
     mine.longest = window.words > mine.longest ? window.words : mine.longest;
   }
 
-  /// Of other threads, too.
+  /// Others add to it at the same time.
   __device__ static void add(WindowSums& to, const WindowSums& part) {
     const auto more = [](int64_t& sum, int64_t n) {
       atomicAdd(reinterpret_cast<unsigned long long*>(&sum), static_cast<unsigned long long>(n));
@@ -131,9 +131,11 @@ struct NarrowRows {
       const int32_t first = window.first + done, used = min(words, window.words - done);
       for (int32_t w = lane; w < used; w += 32) bits[w] = 0;
       gpu::sync32();
-      each_product(row, begins, lane, [&](int32_t, uint32_t column) {
-        if (const uint32_t w = (column >> block_log2) - static_cast<uint32_t>(first); w < static_cast<uint32_t>(used))
-          atomicOr(bits + w, 1u << (column & 31u));
+      const auto word_of = [&](int32_t column) { return static_cast<uint32_t>((column >> block_log2) - first); };
+      const auto bit_of = [](int32_t column) { return 1u << (static_cast<uint32_t>(column) & 31u); };
+      walk_columns(A, row, B, begins, lane, [&](bool there, int32_t, int32_t column) {
+        if (const uint32_t w = word_of(column); there && w < static_cast<uint32_t>(used))
+          atomicOr(bits + w, bit_of(column));
       });
       gpu::sync32();
       if constexpr (!Fill) {
@@ -143,9 +145,9 @@ struct NarrowRows {
         if (target.slots == nullptr) continue;
         gpu::sync32();
         uint16_t* const slots = target.slots + target.slot_begins[i];
-        each_product(row, begins, lane, [&](int32_t product, uint32_t column) {
-          if (const uint32_t w = (column >> block_log2) - static_cast<uint32_t>(first); w < static_cast<uint32_t>(used))
-            slots[product] = static_cast<uint16_t>(ranks[w] + __popc(bits[w] & ((1u << (column & 31u)) - 1)));
+        walk_columns(A, row, B, begins, lane, [&](bool there, int32_t product, int32_t column) {
+          if (const uint32_t w = word_of(column); there && w < static_cast<uint32_t>(used))
+            slots[product] = static_cast<uint16_t>(ranks[w] + __popc(bits[w] & (bit_of(column) - 1)));
         });
       }
       gpu::sync32();
@@ -157,18 +159,6 @@ struct NarrowRows {
   }
 
  private:
-  template <class Take>
-  __device__ void each_product(const LeftRow& row, int64_t* begins, int lane, const Take& take) const {
-    constexpr int batch = 4;
-    uint32_t column[batch];
-    walk_flat<batch>(
-        A, row, B, lane, [&](int at, int32_t, int64_t begin, int32_t product) { begins[at] = begin - product; },
-        [&](int u, int at, int32_t product) { column[u] = static_cast<uint32_t>(B.column(begins[at] + product)); },
-        [&](int u, bool there, int32_t product) {
-          if (there) take(product, column[u]);
-        });
-  }
-
   /// The slice's columns to `out`, and how many of the row's lie before each word; returns how many it wrote.
   __device__ int32_t write(const uint32_t* bits, uint16_t* ranks, int32_t first, int32_t used, int32_t before, I* out,
                            int lane) const {
@@ -215,7 +205,7 @@ Windows find_windows(Queue& queue, const Problem<Left, I>& p, const int32_t* bou
   const Buffer sums = p.template array<WindowSums>(1);
   clear(queue, sums);
   const int lanes = lanes_log2_for(p.nnz_a, p.rows);
-  launch_over(
+  launch_round(
       queue, p.rows << lanes,
       F{p.A, p.B.B, p.rows, bounds, least, most, most_words, lanes, windows.each.as<Window>(), sums.as<WindowSums>()});
   const auto found = read_back<WindowSums>(queue, sums.data());

@@ -87,6 +87,7 @@ class SymbolicRows {
     if (!found_.distinct || 16 * rows < p_.rows) return;
     windows_ = find_windows(queue_, p_, sized.by_bounds.sizes, tables_.limits.upper[F::first_narrow - 1],
                             tables_.limits.upper[F::last_narrow]);
+    found_.windows = windows_.there();
   }
 
   /// Once they are counted: rows of few columns are a warp's, whatever their products.

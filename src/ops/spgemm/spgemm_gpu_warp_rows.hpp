@@ -41,16 +41,12 @@ struct CountWarpRows {
                            static_cast<uint32_t>(places - 1)};
     table.clear(lane, 32);
     int64_t* const begins = all_begins + warp * 32;
-    constexpr int batch = 4;
-    int32_t column[batch], found = 0;
-    walk_flat<batch>(
-        A, A.row(i), B, lane, [&](int at, int32_t, int64_t begin, int32_t product) { begins[at] = begin - product; },
-        [&](int u, int at, int32_t product) { column[u] = static_cast<int32_t>(B.column(begins[at] + product)); },
-        [&](int u, bool there, int32_t) {
-          int32_t before = 0;
-          if (there) table.insert(column[u], before);
-          if (there && before == HashedKeys::empty) ++found;
-        });
+    int32_t found = 0;
+    walk_columns(A, A.row(i), B, begins, lane, [&](bool there, int32_t, int32_t column) {
+      int32_t before = 0;
+      if (there) table.insert(column, before);
+      if (there && before == HashedKeys::empty) ++found;
+    });
     return gpu::subgroup_sum(found, 32);
   }
 };
@@ -82,7 +78,7 @@ struct SampleRows {
 /// Fills rows of at most `most_columns` columns.
 template <class Left, class I>
 struct FillWarpRows {
-  static constexpr int threads = 128, warps = threads / 32, places = 256, batch = 4;
+  static constexpr int threads = 128, warps = threads / 32, places = 256;
   static constexpr int32_t most_columns = 128;     // four a lane, half of the places
   static constexpr int32_t noted_products = 1024;  // of rows of more their columns are looked up again
   static constexpr int32_t most_products = 6144;   // so that no warp takes far longer than others
@@ -110,18 +106,20 @@ struct FillWarpRows {
     const int64_t i = list != nullptr ? list[item] : item;
     const bool keeps = target.slots != nullptr;
     table.clear(lane, 32);
-    int32_t column[batch], columns = 0;
-    const int32_t products = walk(mine, A.row(i), lane, column, [&](int u, bool there, int32_t product) {
-      int32_t before = 0;
-      if (there) {
-        const uint32_t place = table.insert(column[u], before);
-        if (keeps && product < noted_products) mine.products[product] = static_cast<uint8_t>(place);
-      }
-      const bool fresh = there && before == HashedKeys::empty;
-      const uint32_t new_ones = gpu::ballot32(fresh);
-      if (fresh) mine.list[columns + __popc(new_ones & ((1u << lane) - 1))] = column[u];
-      columns += __popc(new_ones);
-    });
+    int32_t columns = 0;
+    const LeftRow row = A.row(i);
+    const int32_t products =
+        walk_columns(A, row, B, mine.begins, lane, [&](bool there, int32_t product, int32_t column) {
+          int32_t before = 0;
+          if (there) {
+            const uint32_t place = table.insert(column, before);
+            if (keeps && product < noted_products) mine.products[product] = static_cast<uint8_t>(place);
+          }
+          const bool fresh = there && before == HashedKeys::empty;
+          const uint32_t new_ones = gpu::ballot32(fresh);
+          if (fresh) mine.list[columns + __popc(new_ones & ((1u << lane) - 1))] = column;
+          columns += __popc(new_ones);
+        });
     gpu::sync32();
     I* const out = target.columns + target.offsets.at(i);
     if (columns <= 32)
@@ -137,17 +135,9 @@ struct FillWarpRows {
       for (int32_t p = lane; p < products; p += 32) slots[p] = mine.ranks[mine.products[p]];
       return;
     }
-    walk(mine, A.row(i), lane, column, [&](int u, bool there, int32_t product) {
-      if (there) slots[product] = mine.ranks[table.find(column[u])];
+    walk_columns(A, row, B, mine.begins, lane, [&](bool there, int32_t product, int32_t column) {
+      if (there) slots[product] = mine.ranks[table.find(column)];
     });
-  }
-
-  template <class Use>
-  __device__ int32_t walk(Warp& mine, const LeftRow& row, int lane, int32_t (&column)[batch], const Use& use) const {
-    return walk_flat<batch>(
-        A, row, B, lane, [&](int at, int32_t, int64_t begin, int32_t product) { mine.begins[at] = begin - product; },
-        [&](int u, int at, int32_t product) { column[u] = static_cast<int32_t>(B.column(mine.begins[at] + product)); },
-        use);
   }
 
   template <int per_lane>
