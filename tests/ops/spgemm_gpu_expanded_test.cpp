@@ -50,8 +50,7 @@ HostCsr<T> transposed_of(const std::vector<std::vector<int64_t>>& rows, int64_t 
 TEMPLATE_TEST_CASE("spgemm: rows of B that are named about once, on GPUs", "[spgemm][gpu]", float, double,
                    std::complex<float>, std::complex<double>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -86,8 +85,7 @@ TEMPLATE_TEST_CASE("spgemm: rows of B that are named about once, on GPUs", "[spg
 TEMPLATE_TEST_CASE("spgemm: rows of B that are named about once and sums of very many products", "[spgemm][gpu]",
                    double, std::complex<double>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -122,8 +120,7 @@ TEMPLATE_TEST_CASE("spgemm: rows of B that are named about once and sums of very
 TEMPLATE_TEST_CASE("spgemm: short rows of products that are sorted at once and listed", "[spgemm][gpu]", float, double,
                    std::complex<double>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -165,8 +162,7 @@ TEMPLATE_TEST_CASE("spgemm: short rows of products that are sorted at once and l
 }
 
 TEST_CASE("spgemm: products that are listed, of entries of B that lie far apart", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -188,8 +184,7 @@ TEST_CASE("spgemm: products that are listed, of entries of B that lie far apart"
 
 TEMPLATE_TEST_CASE("spgemm: dense rows with the transpose, on GPUs", "[spgemm][gpu]", double, std::complex<double>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -224,8 +219,7 @@ TEMPLATE_TEST_CASE("spgemm: dense rows with the transpose, on GPUs", "[spgemm][g
 TEMPLATE_TEST_CASE("spgemm: few rows, and a few long ones among short ones, on GPUs", "[spgemm][gpu]", float,
                    std::complex<double>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());

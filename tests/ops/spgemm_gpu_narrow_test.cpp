@@ -9,22 +9,17 @@ namespace {
 /// Row i: up to `most` of the `width` columns around i * spread, at least half as many in every row but some.
 std::vector<std::vector<int64_t>> near_rows(Random& random, int64_t rows, int64_t most, int64_t width, int64_t spread,
                                             int64_t cols) {
-  std::vector<std::vector<int64_t>> of(static_cast<size_t>(rows));
-  for (int64_t i = 0; i < rows; ++i) {
-    auto& row = of[static_cast<size_t>(i)];
-    const int64_t from = std::clamp<int64_t>(i * spread - width / 2, 0, cols - width);
-    row = different(random, random_int(random, i % 11 == 0 ? 0 : most / 2, most), width);
-    for (int64_t& column : row) column += from;
-  }
-  return of;
+  return rows_within(
+      random, rows, width, [&](int64_t i) { return random_int(random, i % 11 == 0 ? 0 : most / 2, most); },
+      [&](int64_t i) { return std::clamp<int64_t>(i * spread - width / 2, 0, cols - width); });
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("spgemm: rows whose columns lie near each other", "[spgemm][gpu]", float, std::complex<double>) {
+TEMPLATE_TEST_CASE("spgemm: rows whose columns lie near each other", "[spgemm][gpu]", float, double,
+                   std::complex<double>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -47,6 +42,7 @@ TEMPLATE_TEST_CASE("spgemm: rows whose columns lie near each other", "[spgemm][g
       SpgemmCase<T> c;
       c.implementation = "gpu_hash";
       c.beta = T(0.5);
+      REQUIRE(said("windows", ctx, c, A, B) == 1);
       for (const bool sorted : {true, false}) {
         c.sorted = sorted;
         run(ctx, c, A, B, nullptr, random);
@@ -58,7 +54,9 @@ TEMPLATE_TEST_CASE("spgemm: rows whose columns lie near each other", "[spgemm][g
       // Rows that do not ascend have no windows.
       auto falling = of_b;
       for (size_t i = 0; i < falling.size(); i += 5) std::reverse(falling[i].begin(), falling[i].end());
-      run(ctx, c, A, from_rows<T>(cols, falling), nullptr, random);
+      const auto unordered = from_rows<T>(cols, falling);
+      REQUIRE(said("windows", ctx, c, A, unordered) == 0);
+      run(ctx, c, A, unordered, nullptr, random);
       for (const kkc_index_pair_t pair : {KKC_INDEX_32_64, KKC_INDEX_64_64}) {
         if (!supported(device, "spgemm", pair, scalar_tag<T>)) continue;
         c.pair = c.pair_c = pair;
@@ -70,8 +68,7 @@ TEMPLATE_TEST_CASE("spgemm: rows whose columns lie near each other", "[spgemm][g
 }
 
 TEST_CASE("spgemm: rows of few columns and very many products", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());

@@ -10,12 +10,8 @@ namespace {
 
 /// Row i: up to `most` of the `width` columns from i on.
 std::vector<std::vector<int64_t>> near_rows(Random& random, int64_t rows, int64_t most, int64_t width) {
-  std::vector<std::vector<int64_t>> of(static_cast<size_t>(rows));
-  for (int64_t i = 0; i < rows; ++i) {
-    of[static_cast<size_t>(i)] = different(random, random_int(random, 0, most), width);
-    for (int64_t& column : of[static_cast<size_t>(i)]) column += i;
-  }
-  return of;
+  return rows_within(
+      random, rows, width, [&](int64_t) { return random_int(random, 0, most); }, [](int64_t i) { return i; });
 }
 
 }  // namespace
@@ -23,8 +19,7 @@ std::vector<std::vector<int64_t>> near_rows(Random& random, int64_t rows, int64_
 TEMPLATE_TEST_CASE("spgemm: entries of C that gather their products in order", "[spgemm][gpu]", float, double,
                    std::complex<float>, std::complex<double>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -83,8 +78,7 @@ TEMPLATE_TEST_CASE("spgemm: entries of C that gather their products in order", "
 TEMPLATE_TEST_CASE("spgemm: so many short rows of products that few lanes sort each", "[spgemm][gpu]", double,
                    std::complex<float>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -110,8 +104,7 @@ TEMPLATE_TEST_CASE("spgemm: so many short rows of products that few lanes sort e
 }
 
 TEST_CASE("spgemm: products too many beside C to be kept in order", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -134,8 +127,7 @@ TEST_CASE("spgemm: products too many beside C to be kept in order", "[spgemm][gp
 TEMPLATE_TEST_CASE("spgemm: classes of rows that gather their products in order", "[spgemm][gpu]", double,
                    std::complex<double>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());

@@ -114,8 +114,7 @@ HostCsr<double> anywhere(Random& random, int64_t rows, int64_t cols, int64_t ent
 }  // namespace
 
 TEST_CASE("spgemm: rows on both sides of every bin's limit", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -148,8 +147,7 @@ TEST_CASE("spgemm: rows on both sides of every bin's limit", "[spgemm][gpu]") {
 }
 
 TEST_CASE("spgemm: many products that meet in few columns", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -176,8 +174,7 @@ TEST_CASE("spgemm: many products that meet in few columns", "[spgemm][gpu]") {
 }
 
 TEST_CASE("spgemm: long rows in pieces", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -220,8 +217,7 @@ TEST_CASE("spgemm: long rows in pieces", "[spgemm][gpu]") {
 }
 
 TEST_CASE("spgemm: a few rows of too many products among others", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -258,8 +254,7 @@ TEST_CASE("spgemm: a few rows of too many products among others", "[spgemm][gpu]
 }
 
 TEST_CASE("spgemm: rows of very many entries that name short rows", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -317,8 +312,7 @@ TEST_CASE("spgemm: rows of very many entries that name short rows", "[spgemm][gp
 }
 
 TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -372,8 +366,7 @@ TEST_CASE("spgemm: products that nearly all have columns of their own", "[spgemm
 }
 
 TEST_CASE("spgemm: few kinds of rows of few entries, near each other and far", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -409,8 +402,7 @@ TEST_CASE("spgemm: few kinds of rows of few entries, near each other and far", "
 }
 
 TEST_CASE("spgemm: few kinds of rows", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -435,8 +427,7 @@ TEST_CASE("spgemm: few kinds of rows", "[spgemm][gpu]") {
 }
 
 TEST_CASE("spgemm: few kinds of rows, of moderate length", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -461,8 +452,7 @@ TEST_CASE("spgemm: few kinds of rows, of moderate length", "[spgemm][gpu]") {
 }
 
 TEST_CASE("spgemm: few kinds of rows, on both sides of every limit of how they are compared", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());

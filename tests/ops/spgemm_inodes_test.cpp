@@ -138,8 +138,7 @@ TEST_CASE("spgemm: rows that have the same columns and no products", "[spgemm]")
 TEMPLATE_TEST_CASE("spgemm: points of a grid with several unknowns, on GPUs", "[spgemm][gpu]", double,
                    std::complex<float>) {
   using T = TestType;
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) continue;
+  for (const kkc_device_t device : gpus_for<T>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());
@@ -168,8 +167,7 @@ TEMPLATE_TEST_CASE("spgemm: points of a grid with several unknowns, on GPUs", "[
 }
 
 TEST_CASE("spgemm: rows that have the same columns, in no order, of very many kinds, on GPUs", "[spgemm][gpu]") {
-  for (const kkc_device_t device : devices()) {
-    if (!is_gpu(device) || !supported(device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+  for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
     Random random(seed());
     INFO("seed " << seed());

@@ -23,6 +23,28 @@ inline std::vector<int64_t> different(Random& random, int64_t count, int64_t col
   return columns;
 }
 
+/// Row i: count(i) of the `width` columns from begin(i) on.
+template <class Count, class Begin>
+std::vector<std::vector<int64_t>> rows_within(Random& random, int64_t rows, int64_t width, const Count& count,
+                                              const Begin& begin) {
+  std::vector<std::vector<int64_t>> of(static_cast<size_t>(rows));
+  for (int64_t i = 0; i < rows; ++i) {
+    auto& row = of[static_cast<size_t>(i)];
+    row = different(random, count(i), width);
+    for (int64_t& column : row) column += begin(i);
+  }
+  return of;
+}
+
+/// The GPUs whose library multiplies such matrices.
+template <class T>
+std::vector<kkc_device_t> gpus_for() {
+  std::vector<kkc_device_t> gpus;
+  for (const kkc_device_t device : devices())
+    if (is_gpu(device) && supported(device, "spgemm", KKC_INDEX_32_32, scalar_tag<T>)) gpus.push_back(device);
+  return gpus;
+}
+
 template <class T>
 void run(const Context& ctx, const SpgemmCase<T>& c, const HostCsr<T>& A, const HostCsr<T>& B,
          const std::type_identity_t<HostCsr<T>>* mask, Random& random) {
