@@ -18,7 +18,8 @@ class Symbolic : SymbolicClasses<Left, I> {
   using Classes = SymbolicClasses<Left, I>;
   using Classes::classify, Classes::look_at_classes, Classes::by_classes, Classes::give_up_classes;
   using Classes::tried_classes_, Classes::seen_;
-  using Rows::begin, Rows::look_at_rows, Rows::survey_counts, Rows::list_rows, Rows::look, Rows::place;
+  using Rows::begin, Rows::make_empty, Rows::look_at_rows, Rows::survey_counts, Rows::list_rows, Rows::look,
+      Rows::place;
   using Rows::by_products, Rows::count_sized, Rows::size_by_columns, Rows::fill_sized, Rows::keep_slots_of_rows;
   using Rows::counts_, Rows::product_begins_, Rows::twins_a_, Rows::twins_b_;
   using Rows::queue_, Rows::p_, Rows::tables_, Rows::found_;
@@ -67,6 +68,7 @@ class Symbolic : SymbolicClasses<Left, I> {
 
   void by_size() {
     const Buffer bounds = look_at_rows(!tried_classes_);
+    if (found_.products == 0) return make_empty();  // A names only rows of B that are empty
     counts_ = p_.template array<int32_t>(p_.rows);
     if (!tried_classes_ && by_inodes(twins_a_, twins_b_, bounds)) return;
     SurveyRows by_bounds = by_products(bounds);

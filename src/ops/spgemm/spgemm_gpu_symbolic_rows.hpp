@@ -26,10 +26,14 @@ class SymbolicRows {
     found_.output.rows = p_.rows;
     found_.output.cols = p_.cols;
     if (p_.rows > 0 && p_.nnz_a > 0 && p_.nnz_b > 0) return true;
+    make_empty();
+    return false;
+  }
+
+  void make_empty() {
     counts_ = p_.template array<int32_t>(p_.rows + 1);
     clear(queue_, counts_);
     make_offsets(0);
-    return false;
   }
 
   /// Returns the products of each row, cut off. sampled: looks for i-nodes, too.
