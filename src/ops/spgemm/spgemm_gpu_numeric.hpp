@@ -79,10 +79,7 @@ class Numeric {
         lists.slots = slot_lists();
         if (found_.list.data() != nullptr) lists.list = found_.list.template as<int32_t>() + run.first;
       } else {
-        lists.pieces = found_.slotted.view();
-        lists.pieces.pieces += run.first;
-        lists.pieces.begins += run.first;
-        lists.pieces.slot_begins += run.first;
+        lists.pieces = found_.slotted.view(run.first);
       }
       const auto of = [&]<int rows>() {
         using F = TilePieces<Left, T, I, rows>;
@@ -145,7 +142,7 @@ class Numeric {
     if (keeps_slots && !found_.partial) return slotted(A, B, C, columns, survey_bins - 1, go);
     if (const SlottedLists& lists = found_.slotted; found_.keeps_piece_slots()) {
       using F = SlottedPieces<Left, T, I, PieceLists>;
-      go(F{A, B, C, lists.view(), lists.capacity}, lists.pieces.count, F::threads, F::shared_bytes(lists.capacity));
+      go(F{A, B, C, lists.view(0), lists.capacity}, lists.pieces.count, F::threads, F::shared_bytes(lists.capacity));
     }
     if (found_.ranked.count > 0) {
       using F = RankedPieces<Left, T, I>;

@@ -235,9 +235,10 @@ struct SlottedLists {
   int32_t capacity = 0;  // entries of a piece at most
   Buffer begins, slot_begins, segments, slots;
 
-  PieceLists view() const {
-    return {pieces.list.as<Piece>(), begins.as<int64_t>(), slot_begins.as<int64_t>(), segments.as<PieceSegment>(),
-            slots.as<uint16_t>()};
+  /// From piece `first` on.
+  PieceLists view(int64_t first) const {
+    return {pieces.list.as<Piece>() + first, begins.as<int64_t>() + first, slot_begins.as<int64_t>() + first,
+            segments.as<PieceSegment>(), slots.as<uint16_t>()};
   }
   size_t bytes() const {
     return pieces.list.bytes() + begins.bytes() + slot_begins.bytes() + segments.bytes() + slots.bytes();

@@ -178,6 +178,13 @@ class SymbolicRows {
     return found_.list.data() != nullptr ? found_.list.template as<int32_t>() + bin.first : nullptr;
   }
 
+  /// Sums of a piece. Long rows of B whose products meet may be cut into more pieces, of which a multiprocessor holds
+  /// more at once; into the smallest where there are few.
+  int32_t bytes_of_sums(int64_t bytes_of_output) const {
+    if (found_.products < long_rows_of_b * p_.nnz_a || found_.products < 2 * found_.output.nnz) return slotted_bytes;
+    return bytes_of_output < few_bytes_of_pieces * queue_.concurrency() ? few_slotted_bytes : slotted_bytes / 2;
+  }
+
   /// Slots for the products of the last bins, if there is room. Whether it kept them.
   bool keep_piece_slots(const Buffer& bounds) {
     const int64_t bytes = found_.output.nnz * static_cast<int64_t>(p_.element + ordinal_size(p_.pair));
@@ -185,7 +192,7 @@ class SymbolicRows {
     if (found_.partial) room -= 2 * found_.products;
     if (!found_.distinct || room <= 0) return false;
     const size_t used = found_.partial ? bins_of_pieces : slotted_bins;
-    const int32_t sums = &tables_ == &large_tables ? slotted_bytes : small_slotted_bytes;
+    const int32_t sums = &tables_ == &large_tables ? bytes_of_sums(bytes) : small_slotted_bytes;
     const auto capacity = static_cast<int32_t>(static_cast<size_t>(sums) / p_.element);
     // Long rows first: they take longest.
     CutRows rows(queue_, p_);
