@@ -43,7 +43,7 @@ TEST_CASE("spgemm: operands with entries, a product without", "[spgemm]") {
     for (const std::string& implementation : implementations(visit.device, "spgemm")) {
       Random random(seed());
       for (const auto& [rows, inner, cols] :
-           {Sizes{2, 150, 1}, Sizes{40, 5000, 30}, Sizes{3000, 60, 4000}, Sizes{5000, 5000, 5000}})
+           {Sizes{2, 150, 1}, Sizes{40, 2000, 30}, Sizes{1000, 60, 2000}, Sizes{1500, 1500, 1500}})
         for (const bool like : {false, true})
           for (const int64_t longest_a : {1, 7, 300})
             for (const int64_t longest_b : {1, 5})

@@ -115,8 +115,9 @@ inline constexpr int32_t hashed_capacity = 1024, ranked_capacity = 768;
 inline constexpr int32_t products_of_piece = 1 << 17, products_of_slotted = 1 << 15;
 inline constexpr int32_t heavy_products = 1 << 17;  // from which a row is cut into pieces whatever its length
 inline constexpr int32_t slotted_bytes = 26 * 1024 + 512, small_slotted_bytes = 12 * 1024;  // sums of a piece
-inline constexpr int32_t few_slotted_bytes = 8 * 1024, long_rows_of_b = 128;                // entries, in the mean
-inline constexpr int64_t few_bytes_of_pieces = int64_t{1} << 22;                          // of C, for a multiprocessor
+inline constexpr int32_t few_slotted_bytes = 8 * 1024;            // of a piece of a C of less than few_bytes_of_pieces
+inline constexpr int64_t few_bytes_of_pieces = int64_t{1} << 22;  // for each multiprocessor
+inline constexpr int64_t long_rows_of_b = 128;                    // entries, in the mean
 inline constexpr int64_t most_tile_bytes = 96 * 1024, small_most_tile_bytes = 40 * 1024;  // of a whole tile
 inline constexpr int32_t few_tile_bytes = 8 * 1024;  // sums of a piece of a tile, of which many are there at once
 inline constexpr int32_t thread_rows_longest = 40;
