@@ -4,6 +4,7 @@
 #include <array>
 
 #include "support/aggregates_case.hpp"
+#include "support/jacobi_case.hpp"
 #include "support/output_case.hpp"
 
 using namespace kkc_test;
@@ -28,62 +29,6 @@ HostCsr<T> with_diagonal(Random& random, Shape shape, int64_t n) {
   }
   A.values.resize(A.indices.size());
   return A;
-}
-
-template <class T>
-void new_values(Random& random, HostCsr<T>& A) {
-  for (int64_t i = 0; i < A.rows; ++i)
-    for (int64_t p = A.offsets[static_cast<size_t>(i)]; p < A.offsets[static_cast<size_t>(i) + 1]; ++p) {
-      const auto at = static_cast<size_t>(p);
-      A.values[at] = random_value<T>(random) + (A.indices[at] == i ? T(3) : T(0));
-    }
-}
-
-template <class T>
-struct JacobiCase {
-  std::string implementation;
-  kkc_index_pair_t pair, pair_c;
-  int32_t base;
-  bool given, device_scalars;
-};
-
-const std::string not_taken = "not taken";
-
-template <class T>
-std::string wrong(const Context& ctx, const JacobiCase<T>& c, HostCsr<T> A, HostCsr<T> B, Random& random) {
-  new_values(random, A);
-  B.values = random_vector<T>(random, B.values.size());
-  DeviceCsr<T> A_device(ctx, A, c.pair, c.base), B_device(ctx, B, c.pair, 1 - c.base);
-  Plan plan;
-  const kkc_status_t planned =
-      kkc_spgemm_jacobi_plan(ctx, A_device, B_device, c.pair_c,
-                             Options("{\"implementation\": \"" + c.implementation + "\", \"scalars\": \"" +
-                                     (c.device_scalars ? "device" : "host") + "\"}"),
-                             plan.out());
-  if (planned == KKC_STATUS_NOT_SUPPORTED && c.implementation.find("aggregates") != std::string::npos) return not_taken;
-  ok(planned);
-  Matrix C;
-  ok(kkc_plan_create_output(plan, C.out()));
-  for (int repeat = 0; repeat < 2; ++repeat) {
-    new_values(random, A);
-    B.values = random_vector<T>(random, B.values.size());
-    A_device.values().set(A.values);
-    B_device.values().set(B.values);
-    const auto inverse = random_vector<T>(random, c.given ? static_cast<size_t>(A.rows) : 0);
-    const Array<T> inverse_device(ctx, inverse);
-    const View dinv = wrap(ctx, inverse_device.data(), {static_cast<int64_t>(inverse.size())});
-    const T omega = random_value<T>(random);
-    const Array<T> omega_device(ctx, std::vector<T>{omega});
-    const kkc_view_t* given = c.given ? static_cast<kkc_view_t*>(dinv) : nullptr;
-    ok(kkc_spgemm_jacobi_execute(plan, c.device_scalars ? omega_device.data() : &omega, given, A_device, B_device, C));
-    int64_t where = 0, count = 0;
-    ok(kkc_plan_check(plan, &where, &count));
-    SpgemmCase<T> as_product;
-    const std::string text =
-        wrong_product(as_product, jacobi_rows(A, B, omega, inverse), download<T>(ctx, C), std::vector<T>());
-    if (!text.empty()) return text;
-  }
-  return {};
 }
 
 HostCsr<double> identity(int64_t n) {
@@ -119,7 +64,7 @@ std::vector<std::string> implementations(kkc_device_t device) {
 }  // namespace
 
 TEST_CASE("spgemm_jacobi: every implementation gives what host loops give", "[spgemm_jacobi]") {
-  const auto seed = std::random_device{}();
+  const uint64_t seed = kkc_test::seed();
   Random random(seed);
   for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
     const Context ctx(device);
@@ -148,7 +93,7 @@ TEST_CASE("spgemm_jacobi: every implementation gives what host loops give", "[sp
 }
 
 TEST_CASE("spgemm_jacobi: aggregates of one to thousands of rows", "[spgemm_jacobi]") {
-  const auto seed = std::random_device{}();
+  const uint64_t seed = kkc_test::seed();
   Random random(seed);
   for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
     const Context ctx(device, device == KKC_DEVICE_OPENMP ? R"({"threads": 3})" : "");
@@ -182,7 +127,7 @@ TEST_CASE("spgemm_jacobi: aggregates of one to thousands of rows", "[spgemm_jaco
 }
 
 TEST_CASE("spgemm_jacobi: aggregates of points with several unknowns", "[spgemm_jacobi]") {
-  const auto seed = std::random_device{}();
+  const uint64_t seed = kkc_test::seed();
   Random random(seed);
   for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
     const Context ctx(device);
@@ -200,7 +145,7 @@ TEST_CASE("spgemm_jacobi: aggregates of points with several unknowns", "[spgemm_
 }
 
 TEST_CASE("spgemm_jacobi: lines of a few rows that are alike", "[spgemm_jacobi]") {
-  const auto seed = std::random_device{}();
+  const uint64_t seed = kkc_test::seed();
   Random random(seed);
   for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
     const Context ctx(device);
@@ -232,7 +177,7 @@ TEST_CASE("spgemm_jacobi: lines of a few rows that are alike", "[spgemm_jacobi]"
 }
 
 TEST_CASE("spgemm_jacobi: a grid in which one row is unlike the others", "[spgemm_jacobi]") {
-  const auto seed = std::random_device{}();
+  const uint64_t seed = kkc_test::seed();
   Random random(seed);
   for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
     const Context ctx(device);
@@ -249,7 +194,7 @@ TEST_CASE("spgemm_jacobi: a grid in which one row is unlike the others", "[spgem
 
 TEST_CASE("spgemm_jacobi: rows behind others that are like none before have the bits of rows of a band",
           "[spgemm_jacobi]") {
-  const auto seed = std::random_device{}();
+  const uint64_t seed = kkc_test::seed();
   Random random(seed);
   for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
     if (is_gpu(device)) return;
