@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "core/dispatch.hpp"
@@ -30,12 +31,15 @@ constexpr size_t row_bytes(int64_t entries, size_t entry_bytes) {
 
 template <class E, Form form, class I, class O>
 class SyncFreeKernel final : public Kernel {
-  using Functor = FactorSyncFree<E, form, I, O>;
-  using Blocks = FactorByBlocks<E, form, I, O>;
+  using Blocks = FactorByBlocks<E, form, I, O, false>;
 
  public:
   SyncFreeKernel(const Desc& desc, Queue& queue)
-      : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, queue), longest_row_(desc.longest_row) {
+      : factors_(desc.factors),
+        rule_(desc.pivots),
+        found_(desc.memory, queue),
+        rows_(desc.A.rows),
+        longest_row_(desc.longest_row) {
     levels_ = levels_of(desc, queue);
     constexpr size_t entry_bytes = sizeof(E) + sizeof(I);
     room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
@@ -59,10 +63,7 @@ class SyncFreeKernel final : public Kernel {
     shared_bytes_ =
         bytes * static_cast<size_t>(warps_) + (task_count_ > 0 ? Blocks::filter_words * sizeof(uint32_t) : 0);
     gpu::prepare<Begin>(queue);
-    if (task_count_ > 0)
-      gpu::prepare<Blocks>(queue, shared_bytes_);
-    else
-      gpu::prepare<Functor>(queue, shared_bytes_);
+    with_functor([&]<class Functor>(Functor) { gpu::prepare<Functor>(queue, shared_bytes_); });
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -71,18 +72,12 @@ class SyncFreeKernel final : public Kernel {
     const int64_t words = args.factors.nnz * static_cast<int64_t>(sizeof(E) / sizeof(uint32_t));
     gpu::launch(queue, std::min(gpu::blocks_for(words, Begin::threads * 4), 4096u), Begin::threads, 0,
                 Begin{reinterpret_cast<uint32_t*>(values), words, ticket});
-    if (task_count_ == 0) {
-      const Functor functor = functor_of<Functor>(args);
-      gpu::launch(queue, gpu::blocks_for(args.factors.rows, warps_), static_cast<unsigned>(warps_ * 32), shared_bytes_,
-                  functor);
-    } else {
-      Blocks functor = functor_of<Blocks>(args);
-      functor.tasks = tasks_.as<int64_t>();
-      if constexpr (form == Form::lu)
-        functor.columns_of_factors = {columns_.offsets->template as<O>(), columns_.indices->template as<I>(),
-                                      columns_.positions->template as<O>()};
-      gpu::launch(queue, static_cast<unsigned>(task_count_), Blocks::threads, shared_bytes_, functor);
-    }
+    with_functor([&]<class Functor>(Functor functor) {
+      set(functor, args);
+      const unsigned blocks =
+          task_count_ > 0 ? static_cast<unsigned>(task_count_) : gpu::blocks_for(args.factors.rows, warps_);
+      gpu::launch(queue, blocks, static_cast<unsigned>(warps_ * 32), shared_bytes_, functor);
+    });
   }
 
   size_t workspace_bytes() const override { return ticket_bytes + static_cast<size_t>(long_entries_) * sizeof(E); }
@@ -107,6 +102,8 @@ class SyncFreeKernel final : public Kernel {
   // Rows a level and entries a row in the mean, see goes_together().
   static constexpr int64_t wide_level = 256, short_row = 10, wider = 4;
   static constexpr uint32_t needed_of_a_meeting = 4;
+  // Rows a level in the mean, up to which most rows wait for the last that they need.
+  static constexpr int64_t level_of_chains = 200;
   // Entries of a row in shared memory where few rows are longer: the less room a row takes, the more rows there are at
   // once.
   static constexpr int32_t room_beside_few = form == Form::lu ? 512 : 256;
@@ -124,9 +121,23 @@ class SyncFreeKernel final : public Kernel {
     return bytes;
   }
 
+  /// f with the kernel that this case has.
+  template <class F>
+  void with_functor(const F& f) const {
+    const auto with = [&]<bool chains>(std::bool_constant<chains>) {
+      if (task_count_ > 0)
+        f(FactorByBlocks<E, form, I, O, chains>{});
+      else
+        f(FactorSyncFree<E, form, I, O, chains>{});
+    };
+    if (form == Form::lu && rows_ <= level_of_chains * levels_->count)
+      with(std::bool_constant<form == Form::lu>{});
+    else
+      with(std::false_type{});
+  }
+
   template <class X>
-  X functor_of(const Args& args) const {
-    X functor{};
+  void set(X& functor, const Args& args) const {
     functor.offsets = static_cast<const O*>(args.factors.offsets);
     functor.diagonal = factors_.diagonal->template as<O>();
     functor.indices = static_cast<const I*>(args.factors.indices);
@@ -142,7 +153,12 @@ class SyncFreeKernel final : public Kernel {
     functor.together = together_;
     functor.long_rows = {long_rows_.as<I>(), long_begins_.as<O>(), static_cast<int>(long_count_)};
     functor.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
-    return functor;
+    if constexpr (requires { functor.tasks; }) {
+      functor.tasks = tasks_.as<int64_t>();
+      if constexpr (form == Form::lu)
+        functor.columns_of_factors = {columns_.offsets->template as<O>(), columns_.indices->template as<I>(),
+                                      columns_.positions->template as<O>()};
+    }
   }
 
   /// Whether rows lose to up to 32 others at once: what they need is mostly there, and one pass of a warp's lanes takes
@@ -241,7 +257,7 @@ class SyncFreeKernel final : public Kernel {
   Rule<RealPart<E>> rule_;
   FoundRows found_;
   std::shared_ptr<const Levels> levels_;
-  int64_t longest_row_, long_count_ = 0, long_entries_ = 0;
+  int64_t rows_, longest_row_, long_count_ = 0, long_entries_ = 0;
   int64_t heavy_count_ = 0, task_count_ = 0;  // rows and blocks, where some rows are for blocks
   Buffer long_rows_, long_begins_, tasks_;
   EntryMap columns_;  // of lu, where some rows are for blocks

@@ -61,9 +61,9 @@ struct ColumnsOfFactors {
   const O* positions;
 };
 
-template <class E, Form form, class I, class O>
-struct FactorByBlocks : FactorSyncFree<E, form, I, O> {
-  using Base = FactorSyncFree<E, form, I, O>;
+template <class E, Form form, class I, class O, bool chains>
+struct FactorByBlocks : FactorSyncFree<E, form, I, O, chains> {
+  using Base = FactorSyncFree<E, form, I, O, chains>;
   static constexpr int threads = 1024;  // of a row's entries as many at once as a block may have warps
   using Base::offsets, Base::diagonal, Base::indices, Base::order, Base::source, Base::A, Base::values, Base::rule,
       Base::found, Base::ticket, Base::room, Base::long_rows, Base::long_values;

@@ -140,7 +140,8 @@ struct CountMeetings {
   }
 };
 
-template <class E, Form form, class I, class O>
+/// `chains`, of lu: a row tells what its last needed row changes as soon as it has changed it.
+template <class E, Form form, class I, class O, bool chains>
 struct FactorSyncFree {
   static constexpr int threads = 256;
   using R = RealPart<E>;
@@ -188,7 +189,7 @@ struct FactorSyncFree {
         eliminate_together(r, row, indices + r.first);
       else
         eliminate_in_turns(r, row, indices + r.first);
-      finish(r, row);
+      finish(r, row, false);
       return;
     }
     E* const row = shared + int64_t{warp} * room;
@@ -196,11 +197,12 @@ struct FactorSyncFree {
     const int lane = static_cast<int>(threadIdx.x) & 31;
     for (int e = lane; e < r.count; e += 32) columns[e] = gpu::load_constant(indices + r.first + e);
     read(r, row);
+    bool told = false;
     if (form == Form::lu && together)
       eliminate_together(r, row, columns);
     else
-      eliminate(r, row, columns);
-    finish(r, row);
+      told = eliminate(r, row, columns);
+    finish(r, row, told);
   }
 
   __device__ void read(const Row& r, E* row) const {
@@ -219,9 +221,13 @@ struct FactorSyncFree {
     E pivot, u;
   };
 
-  __device__ void eliminate(const Row& r, E* row, const I* columns) const {
+  /// Returns whether others know what they wait for, of lu U, of cholesky the pivot: on chains the last needed row is
+  /// the one to wait for, and nothing may lie between its pivot and this row's.
+  __device__ bool eliminate(const Row& r, E* row, const I* columns) const {
     const int lane = static_cast<int>(threadIdx.x) & 31, count = r.count, middle = r.middle;
+    [[maybe_unused]] const R own = real_part(row[middle]);
     R square = 0;
+    bool told = false;
     for (int begin = 0; begin < middle; begin += 32) {
       // Where the needed rows' parts lie: 32 of them at once, ahead of the waiting.
       O part_begin{}, part_end{}, pivot{};
@@ -253,6 +259,14 @@ struct FactorSyncFree {
         // What this row has is read before it is waited for the other.
         const E before = row[p];
         const E mine = step.t >= 0 ? row[step.t] : E{};
+        const bool tells = form == Form::lu && chains && p + 1 == middle && count - middle <= 32 &&
+                           step.to - step.from <= 32 && !is_longer(step, p);
+        if (tells) {  // what the last needed row leaves as it is
+          const bool changes = gpu::or32(step.t >= 0 ? 1u << (step.t - middle) : 0) >> lane & 1;
+          const int e = middle + lane;
+          if (e < count && !changes && (lane > 0 || is_kept(row[e], rule))) tell(values + r.first + e, row[e]);
+          told = true;
+        }
         gpu::sync32();  // all have read row[p]
         // Asked for together: they are told together.
         while (!is_there(step.pivot) || (step.t >= 0 && !is_there(step.u))) {
@@ -262,7 +276,13 @@ struct FactorSyncFree {
         const E &diagonal_value = step.pivot, &u = step.u;
         if constexpr (form == Form::lu) {
           const E l = quotient(before, diagonal_value);
-          if (is_longer(step, p)) {
+          if (tells) {
+            if (step.t >= 0) {
+              const E value = minus_product(mine, l, u);
+              if (step.t > middle || is_kept(value, rule)) tell(values + r.first + step.t, value);
+              row[step.t] = value;
+            }
+          } else if (is_longer(step, p)) {
             for (int t = p + 1 + lane; t < count; t += 32) {
               const int at = find_column(indices + step.from, 0, static_cast<int>(step.to - step.from), columns[t]);
               if (at >= 0) row[t] = minus_product(row[t], l, await(values + step.from + at));
@@ -304,9 +324,15 @@ struct FactorSyncFree {
       }
     }
     if constexpr (form == Form::cholesky) {
-      if (lane == 0) row[middle] = from_real<E>(real_part(row[middle]) - square);
+      const R rest = own - square;
+      bool zero = false;
+      const R pivot = sqrt(cholesky_pivot(rest, rule, zero));
+      told = not_finite(rest) == 0 && !zero;  // all of L is finite where what is left is
+      if (lane == 0 && told) tell(values + r.first + middle, from_real<E>(pivot));
+      if (lane == 0) row[middle] = from_real<E>(rest);
       gpu::sync32();
     }
+    return told;
   }
 
   /// The same for lu, 32 of the needed rows at a time: what their entries meet in this row, or this row's in far longer
@@ -422,9 +448,10 @@ struct FactorSyncFree {
   }
 
   /// Tells what others wait for first: of lu U, of cholesky, whose L is told already, the pivot.
-  __device__ void finish(const Row& r, E* row) const {
+  __device__ void finish(const Row& r, E* row, bool told) const {
+    if (form == Form::cholesky && told) return;
     const int lane = static_cast<int>(threadIdx.x) & 31;
-    if constexpr (form == Form::lu)
+    if (form == Form::lu && !told)
       for (int e = r.middle + lane; e < r.count; e += 32)
         if (e > r.middle || is_kept(row[e], rule)) tell(values + r.first + e, row[e]);
     R spoilt = 0;
