@@ -196,6 +196,7 @@ struct FactorBand {
         [&](int m, int s, O) {
           const int place = static_cast<int>(static_cast<int64_t>(columns[m]) - (first + s)) + lower;
           E a = entries[m];
+          if (form == Form::cholesky && place == lower) a = from_real<E>(real_part(a));  // no more of it is read
           if (place == lower) a = gpu::add(a, from_real<E>(rule.shift));
           if constexpr (gpu::is_pair<E>)
             to[s * stride + place] = {tellable(a.re), tellable(a.im)};
