@@ -257,6 +257,58 @@ TEST_CASE("ilu, ic: tables of unlike rows, on GPUs", "[ilu][ic][gpu]") {
   }
 }
 
+TEST_CASE("ilu, ic: tables beside a few long rows, on GPUs", "[ilu][ic][gpu]") {
+  constexpr int64_t n = 20'000, first = 50, middle = 10'000;
+  for (const int64_t most : {2, 28}) {  // left and right of the diagonal of short rows
+    Random random(seed());
+    Rows rows(n);
+    for (int64_t i = 0; i < n; ++i) {
+      auto& row = rows[static_cast<size_t>(i)];
+      row.push_back(i);
+      const int64_t count = random_int(random, 0, i % 50 == 0 ? most : 2);
+      for (int64_t k = 0; k < count; ++k) {
+        if (i > 0) row.push_back(random_int(random, 0, i - 1));
+        if (i + 1 < n) row.push_back(random_int(random, i + 1, n - 1));
+      }
+    }
+    const auto add = [&](int64_t i, int64_t from, int64_t to, int64_t count) {
+      for (int64_t k = 0; k < count; ++k) rows[static_cast<size_t>(i)].push_back(random_int(random, from, to));
+    };
+    // Long in U, in L and U, and in L; the first two are needed by rows that are short themselves.
+    add(first, first + 1, n - 1, 900);
+    add(middle, 0, n - 1, 1400);
+    add(n - 1, 0, n - 2, 300);
+    for (int64_t k = 0; k < 60; ++k) {
+      rows[static_cast<size_t>(random_int(random, first + 1, n - 1))].push_back(first);
+      rows[static_cast<size_t>(random_int(random, middle + 1, n - 1))].push_back(middle);
+    }
+    for (auto& row : rows) put_in_order(row);
+    on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+      if (implementation != "gpu_tables") return;
+      INFO("up to " << 2 * most + 1 << " entries");
+      const HostCsr<double> A = with_values<double>(random, rows, form);
+      DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix F;
+      REQUIRE(plan_where_taken(ctx, form, implementation, A_device, plan, F));
+      CHECK(number_in(info_of_plan(plan), "longest_row") == (form == Form::lu && most == 28 ? 64 : 32));
+      CHECK(number_in(info_of_plan(plan), "rows_without_table") > 40);
+      check_executes(ctx, form, plan, A, A_device, F, 3);
+      // A long row's zero pivot, and what is not finite in one, are told with the row.
+      for (const int64_t row : {first, middle})
+        for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+          std::vector<double> values = A.values;
+          std::fill(values.begin() + A.offsets[static_cast<size_t>(row)],
+                    values.begin() + A.offsets[static_cast<size_t>(row) + 1], value);
+          A_device.values().set(values);
+          const Outcome end = outcome(form, ctx, plan, A_device, F);
+          CHECK(end.status == (value == 0 ? KKC_STATUS_ZERO_PIVOT : KKC_STATUS_BREAKDOWN));
+          CHECK(end.row == row);
+        }
+    });
+  }
+}
+
 TEST_CASE("ilu, ic: few levels of very many short rows", "[ilu][ic]") {
   Random random(seed());
   INFO("seed " << seed());

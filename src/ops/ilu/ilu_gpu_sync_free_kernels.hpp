@@ -170,6 +170,9 @@ struct FactorSyncFree {
     if (position < rows) by_warp(order[position], reinterpret_cast<E*>(shared));
   }
 
+  /// Row i, one of long_rows, by a warp.
+  __device__ void in_memory(I i) const { in_memory(row_of(i)); }
+
  protected:
   struct Row {
     I i;
@@ -177,19 +180,25 @@ struct FactorSyncFree {
     int count, middle;  // middle: its diagonal
   };
 
+  __device__ Row row_of(I i) const {
+    return {i, offsets[i], static_cast<int>(offsets[i + 1] - offsets[i]), static_cast<int>(diagonal[i] - offsets[i])};
+  }
+  __device__ void in_memory(const Row& r) const {
+    E* const row = long_values + long_rows.begins[find_column(long_rows.rows, 0, long_rows.count, r.i)];
+    read(r, row);
+    if constexpr (form == Form::lu)
+      eliminate_together(r, row, indices + r.first);
+    else
+      eliminate_in_turns(r, row, indices + r.first);
+    finish(r, row, false);
+  }
+
   /// Row i; `shared`: room for a row of each warp.
   __device__ void by_warp(I i, E* shared) const {
     const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const Row r{i, offsets[i], static_cast<int>(offsets[i + 1] - offsets[i]),
-                static_cast<int>(diagonal[i] - offsets[i])};
+    const Row r = row_of(i);
     if (r.count > room) {
-      E* const row = long_values + long_rows.begins[find_column(long_rows.rows, 0, long_rows.count, i)];
-      read(r, row);
-      if constexpr (form == Form::lu)
-        eliminate_together(r, row, indices + r.first);
-      else
-        eliminate_in_turns(r, row, indices + r.first);
-      finish(r, row, false);
+      in_memory(r);
       return;
     }
     E* const row = shared + int64_t{warp} * room;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/gpu_scan.hpp"
+#include "device/gpu_select.hpp"
 #include "ilu_gpu_programs_factors.hpp"
 #include "ilu_gpu_tables_kernels.hpp"
 
@@ -17,16 +18,48 @@ inline constexpr int64_t least_level_of_short_rows = 32, short_row_of_lu = 5;
 /// What tables may take for an entry of the factors.
 inline constexpr int64_t most_table_bytes = 48;
 
+/// Tables beside longer rows: so few of these, so few without a table, and how much one of those may look at, which a
+/// warp does, and all together for each entry of the factors.
+inline constexpr int64_t rows_of_a_longer_one = 512, rows_of_another = 64, most_of_another = 4096, looks_an_entry = 2;
+
 /// Where the table of each row begins.
 struct TableSpace {
   Buffer starts;  // int64_t[rows + 1], words
   int64_t words = 0;
-  int longest = 0;  // row
+  int longest = 0;  // row with a table
+  Buffer others;    // uint8_t[rows], not 0: the row has none; or nothing
+  int64_t other_count = 0;
 };
 
 template <class I, class O>
 FactorRows<I, O> rows_of_factors(const Desc& desc) {
   return {desc.factors.offsets->as<O>(), desc.factors.diagonal->as<O>(), desc.factors.indices->as<I>()};
+}
+
+/// Words of each row's table where a few rows have none, or nothing.
+template <Form form>
+Buffer words_beside_others(const Desc& desc, Queue& queue, const Buffer& facts, TableFacts found, TableSpace& space) {
+  const int64_t n = desc.A.rows;
+  if (found.longest <= many_lanes || found.over_many * rows_of_a_longer_one > n) return {};
+  const int limit = found.over_few * rows_of_a_longer_one <= n ? few_lanes : many_lanes;
+  const auto array = [&](size_t bytes) { return Buffer(Memory::in_order(desc.memory), Space::device, bytes); };
+  Buffer counts = array(static_cast<size_t>(n) * sizeof(uint32_t)), others = array(static_cast<size_t>(n + 7) / 8 * 8);
+  dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
+    using P = decltype(pair);
+    using Count = CountTableWordsBesideOthers<form, typename P::ordinal, typename P::offset>;
+    gpu::launch(queue, gpu::blocks_for(n, Count::threads / Count::lanes), Count::threads, 0,
+                Count{rows_of_factors<typename P::ordinal, typename P::offset>(desc), n, limit, counts.as<uint32_t>(),
+                      others.as<uint8_t>(), facts.as<TableFacts>()});
+  });
+  queue.copy(&found, facts.data(), sizeof found);
+  queue.synchronize();
+  if (found.others * rows_of_another > n || found.heaviest > most_of_another ||
+      found.looks > static_cast<unsigned long long>(looks_an_entry * desc.factors.nnz))
+    return {};
+  space.longest = limit;
+  space.others = std::move(others);
+  space.other_count = found.others;
+  return counts;
 }
 
 template <Form form>
@@ -36,8 +69,8 @@ std::shared_ptr<const TableSpace> table_space(const Desc& desc, Queue& queue) {
     const int64_t n = desc.A.rows;
     const auto array = [&](size_t bytes) { return Buffer(Memory::in_order(desc.memory), Space::device, bytes); };
     space->starts = array(static_cast<size_t>(n + 1) * sizeof(int64_t));
-    const Buffer counts = array(static_cast<size_t>(n) * sizeof(uint32_t)),
-                 scratch = array(gpu::scan_scratch_bytes<int64_t>(n)), facts = array(sizeof(TableFacts));
+    Buffer counts = array(static_cast<size_t>(n) * sizeof(uint32_t));
+    const Buffer scratch = array(gpu::scan_scratch_bytes<int64_t>(n)), facts = array(sizeof(TableFacts));
     gpu::clear_words(queue, facts.data(), facts.bytes());
     gpu::prepare_scan<uint32_t, int64_t>(queue);
     dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
@@ -48,12 +81,19 @@ std::shared_ptr<const TableSpace> table_space(const Desc& desc, Queue& queue) {
           queue, n,
           CountTableWords<form, I, O>{rows_of_factors<I, O>(desc), n, counts.as<uint32_t>(), facts.as<TableFacts>()});
     });
-    gpu::exclusive_scan(queue, counts.as<uint32_t>(), space->starts.as<int64_t>(), n, scratch.data());
-    queue.copy(&space->words, space->starts.as<int64_t>() + n, sizeof space->words);
     TableFacts found{};
     queue.copy(&found, facts.data(), sizeof found);
-    queue.synchronize();
+    const auto sum = [&] {
+      gpu::exclusive_scan(queue, counts.as<uint32_t>(), space->starts.as<int64_t>(), n, scratch.data());
+      queue.copy(&space->words, space->starts.as<int64_t>() + n, sizeof space->words);
+      queue.synchronize();
+    };
+    sum();
     space->longest = found.longest;
+    if (Buffer fewer = words_beside_others<form>(desc, queue, facts, found, *space); fewer.data() != nullptr) {
+      counts = std::move(fewer);
+      sum();
+    }
     desc.found_tables = std::move(space);
   }
   return std::static_pointer_cast<const TableSpace>(desc.found_tables);
@@ -79,20 +119,22 @@ class TablesKernel final : public Kernel {
     with_slots([&]<class Functor>(Functor functor) {
       static_cast<ProgramFactors<E, I, O>&>(functor) = common;
       functor.indices = static_cast<const I*>(args.factors.indices);
+      if constexpr (requires { functor.others; }) set_others(functor.others, args);
       gpu::launch(queue, gpu::blocks_for(rows_, Functor::threads / 32), Functor::threads, 0, functor);
     });
   }
 
-  size_t workspace_bytes() const override { return ticket_bytes; }
+  size_t workspace_bytes() const override { return ticket_bytes + static_cast<size_t>(other_entries_) * sizeof(E); }
   int64_t plan_bytes() const override {
     return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes() +
-                                records_.bytes() + words_.bytes());
+                                records_.bytes() + words_.bytes() + others_.bytes() + other_begins_.bytes());
   }
   std::shared_ptr<const Levels> levels() const override { return levels_; }
   void describe(Info& info) const override {
     info.add("levels", levels_->count);
     info.add("table_bytes", static_cast<int64_t>(words_.bytes()));
     info.add("longest_row", int64_t{longest_});
+    info.add("rows_without_table", other_count_);
   }
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
     return found_.check(queue, where, count);
@@ -101,14 +143,54 @@ class TablesKernel final : public Kernel {
  private:
   template <class F>
   void with_slots(const F& f) const {
-    if (longest_ <= 32)
-      f(FactorByTables<E, form, I, O, 1>{});
+    if (other_count_ > 0 && longest_ <= 32)
+      f(FactorByTables<E, form, I, O, 1, true>{});
+    else if (other_count_ > 0)
+      f(FactorByTables<E, form, I, O, 2, true>{});
+    else if (longest_ <= 32)
+      f(FactorByTables<E, form, I, O, 1, false>{});
     else if (longest_ <= 64)
-      f(FactorByTables<E, form, I, O, 2>{});
+      f(FactorByTables<E, form, I, O, 2, false>{});
     else if (longest_ <= 128)
-      f(FactorByTables<E, form, I, O, 4>{});
+      f(FactorByTables<E, form, I, O, 4, false>{});
     else
-      f(FactorByTables<E, form, I, O, 6>{});
+      f(FactorByTables<E, form, I, O, 6, false>{});
+  }
+
+  void set_others(FactorSyncFree<E, form, I, O, false>& others, const Args& args) const {
+    others.offsets = static_cast<const O*>(args.factors.offsets);
+    others.diagonal = factors_.diagonal->template as<O>();
+    others.indices = static_cast<const I*>(args.factors.indices);
+    others.source = ilu_pattern::ValueSource<O>(factors_);
+    others.A = static_cast<const E*>(args.A.values);
+    others.values = static_cast<E*>(const_cast<void*>(args.factors.values));
+    others.rule = rule_;
+    others.found = found_.counter();
+    others.long_rows = {others_.as<I>(), other_begins_.as<O>(), static_cast<int>(other_count_)};
+    others.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
+  }
+
+  /// Rows without a table, and where each lies in the workspace. Blocks.
+  void list_others(const Desc& desc, Queue& queue, const TableSpace& space) {
+    const auto* const offsets = desc.factors.offsets->template as<O>();
+    const gpu::Selection selection(queue, desc.memory, rows_, IsOther{space.others.template as<uint8_t>()});
+    std::vector<LongRow<I, O>> found(static_cast<size_t>(selection.count()));
+    const Buffer list = device_array<LongRow<I, O>>(desc, found.size());
+    selection.each(ListLongRows<I, O>{offsets, list.template as<LongRow<I, O>>()});
+    queue.copy(found.data(), list.data(), list.bytes());
+    queue.synchronize();
+    std::vector<I> rows;
+    std::vector<O> begins;
+    for (const LongRow<I, O>& row : found) {
+      rows.push_back(row.row);
+      begins.push_back(static_cast<O>(other_entries_));
+      other_entries_ += static_cast<int64_t>(row.entries);
+    }
+    others_ = device_array<I>(desc, rows.size());
+    other_begins_ = device_array<O>(desc, rows.size());
+    queue.copy(others_.data(), rows.data(), others_.bytes());
+    queue.copy(other_begins_.data(), begins.data(), other_begins_.bytes());
+    queue.synchronize();  // arrays of this function are in use until here
   }
 
   template <class X>
@@ -120,6 +202,8 @@ class TablesKernel final : public Kernel {
     const FactorRows<I, O> rows = rows_of_factors<I, O>(desc);
     const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
     longest_ = space->longest;
+    other_count_ = space->other_count;
+    const auto* const without = other_count_ > 0 ? space->others.template as<uint8_t>() : nullptr;
     const auto* const starts = space->starts.template as<int64_t>();
     words_ = device_array<uint32_t>(desc, static_cast<size_t>(space->words));
     using Build = BuildTables<form, I, O>;
@@ -127,7 +211,7 @@ class TablesKernel final : public Kernel {
     const size_t shared = Build::row_bytes(room, slots) * (Build::threads / 32);
     gpu::prepare<Build>(queue, shared);
     gpu::launch(queue, gpu::blocks_for(rows_, Build::threads / 32), Build::threads, shared,
-                Build{rows, rows_, room, slots, starts, words_.template as<uint32_t>()});
+                Build{rows, rows_, room, slots, starts, words_.template as<uint32_t>(), without});
 
     std::vector<LevelStart> levels(static_cast<size_t>(levels_->count) + 1);
     for (size_t l = 0; l < levels.size(); ++l) levels[l] = {levels_->starts[l], levels_->starts[l]};
@@ -138,6 +222,10 @@ class TablesKernel final : public Kernel {
                      SetProgramRows<I, O, int64_t>{
                          rows, levels_->order->template as<I>(), device_levels.template as<LevelStart>(), rows_,
                          levels_->count, nullptr, starts, 1, records_.template as<ProgramRow<I, O>>(), nullptr});
+    if (other_count_ > 0) {
+      gpu::launch_over(queue, rows_, MarkOthers<I, O>{without, rows_, records_.template as<ProgramRow<I, O>>()});
+      list_others(desc, queue, *space);
+    }
     queue.synchronize();  // arrays of this function end
   }
 
@@ -145,9 +233,9 @@ class TablesKernel final : public Kernel {
   Rule<RealPart<E>> rule_;
   FoundRows found_;
   std::shared_ptr<const Levels> levels_;
-  int64_t rows_;
+  int64_t rows_, other_count_ = 0, other_entries_ = 0;
   int longest_ = 0;
-  Buffer words_, records_;
+  Buffer words_, records_, others_, other_begins_;
 };
 
 template <Form form>
@@ -169,7 +257,7 @@ std::string tables_unsupported(const Desc& desc) {
     const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
     const int64_t bytes = 4 * space->words;
     if (space->longest > longest_row_with_table)
-      return cat("takes rows of at most ", longest_row_with_table, " entries, the factors have one of ",
+      return cat("takes rows of at most ", longest_row_with_table, " entries, but for few, the factors have one of ",
                  space->longest);
     if (bytes > most_table_bytes * desc.factors.nnz || bytes > 4 * int64_t{UINT32_MAX})
       return cat("its tables would take ", bytes, " bytes, expected at most ", most_table_bytes,

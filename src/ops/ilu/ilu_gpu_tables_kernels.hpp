@@ -1,5 +1,6 @@
 // Kernels of gpu_tables, for ilu and ic: as gpu_programs, but each row has a table of its own, which says of each four
-// rows that it needs and each of its entries where the other factors of their products stand.
+// rows that it needs and each of its entries where the other factors of their products stand. A few long rows, and
+// those that need such, may go without.
 #pragma once
 
 #include <type_traits>
@@ -25,8 +26,15 @@ __host__ __device__ constexpr uint32_t table_words_before(uint32_t step, uint32_
   return words * entries - table_steps * (words * (words - 1) / 2);
 }
 
+inline constexpr int few_lanes = 32, many_lanes = 64;  // entries of rows with tables beside a few longer ones
+inline constexpr int most_distance = 255;
+
 struct alignas(8) TableFacts {
   int longest;  // row
+  // Rows of more than few_lanes and many_lanes entries, and those without a table; entries that one of these, and that
+  // all of them look at.
+  unsigned over_few, over_many, others, heaviest;
+  unsigned long long looks;
 };
 
 /// Words of each row's table, and how long rows are.
@@ -45,10 +53,86 @@ struct CountTableWords {
     const O entries = rows.offsets[i + 1] - rows.offsets[i], middle = rows.diagonal[i] - rows.offsets[i];
     const auto length = static_cast<int>(min(static_cast<O>(INT32_MAX), entries));
     if (gpu::load_fresh(&facts->longest) < length) atomicMax(&facts->longest, length);
+    count_over(length > few_lanes, &facts->over_few);
+    count_over(length > many_lanes, &facts->over_many);
     const auto steps = static_cast<uint32_t>((middle + table_steps - 1) / table_steps * table_steps);
     words[i] = entries > 4096 ? too_many
                               : table_words_before(steps, static_cast<uint32_t>(table_entries<form>(
                                                               static_cast<int>(entries), static_cast<int>(middle))));
+  }
+
+ private:
+  /// Of the lanes that come here together, one counts.
+  __device__ static void count_over(bool over, unsigned* counter) {
+#if defined(__HIP__)
+    if (over) atomicAdd(counter, 1u);
+#else
+    const unsigned here = __activemask(), all = __ballot_sync(here, over);
+    if (over && (threadIdx.x & 31u) == static_cast<unsigned>(__ffs(static_cast<int>(all)) - 1))
+      atomicAdd(counter, static_cast<unsigned>(__popc(all)));
+#endif
+  }
+};
+
+/// The same where rows of more than `limit` entries, and those that need rows too long for a table's bytes, have none.
+/// Eight lanes a row.
+template <Form form, class I, class O>
+struct CountTableWordsBesideOthers {
+  static constexpr int threads = 256, lanes = 8;
+  FactorRows<I, O> rows;
+  int64_t count;
+  int limit;
+  uint32_t* words;
+  uint8_t* others;
+  TableFacts* facts;
+
+  __device__ void operator()() const {
+    const int64_t i = (int64_t{blockIdx.x} * threads + threadIdx.x) / lanes;
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    const bool valid = i < count;
+    const O first = valid ? rows.offsets[i] : O{}, diagonal = valid ? rows.diagonal[i] : O{};
+    const O entries = valid ? rows.offsets[i + 1] - first : O{}, middle = diagonal - first;
+    unsigned long long looks = 0;
+    bool is_far = false;
+    for (O p = static_cast<O>(lane); p < middle; p += lanes) {
+      const I k = rows.indices[first + p];
+      const O length =
+          form == Form::lu ? rows.offsets[k + 1] - rows.diagonal[k] - 1 : rows.diagonal[k] - rows.offsets[k];
+      is_far = is_far || length > most_distance;
+      looks += static_cast<unsigned long long>(length);
+    }
+    looks = gpu::subgroup_sum(looks, lanes);
+    const int far = gpu::subgroup_sum(is_far ? 1 : 0, lanes);
+    const bool other = entries > static_cast<O>(limit) || far > 0;
+    if (!valid || lane != 0) return;
+    const auto steps = static_cast<uint32_t>((middle + table_steps - 1) / table_steps * table_steps);
+    words[i] = other ? 0
+                     : table_words_before(steps, static_cast<uint32_t>(table_entries<form>(static_cast<int>(entries),
+                                                                                           static_cast<int>(middle))));
+    others[i] = other ? 1 : 0;
+    if (!other) return;
+    atomicAdd(&facts->others, 1u);
+    atomicMax(&facts->heaviest, static_cast<unsigned>(min(looks, static_cast<unsigned long long>(UINT32_MAX))));
+    atomicAdd(&facts->looks, looks);
+  }
+};
+
+struct IsOther {
+  const uint8_t* others;
+  __device__ bool operator()(int64_t i) const { return others[i] != 0; }
+};
+
+/// Of the records of rows without a table, where that would begin.
+inline constexpr uint32_t without_table = UINT32_MAX;
+template <class I, class O>
+struct MarkOthers {
+  static constexpr int threads = 256;
+  const uint8_t* others;
+  int64_t count;
+  ProgramRow<I, O>* records;
+  __device__ void operator()() const {
+    const int64_t p = int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (p < count && others[records[p].row] != 0) records[p].start = without_table;
   }
 };
 
@@ -106,6 +190,7 @@ struct BuildTables {
   int room, slots;
   const int64_t* starts;
   uint32_t* words;
+  const uint8_t* others;  // or null
 
   __host__ __device__ static constexpr size_t row_bytes(int room, int slots) {
     return (form == Form::lu ? static_cast<size_t>(room) * sizeof(uint32_t) : 0) +
@@ -115,7 +200,7 @@ struct BuildTables {
   __device__ void operator()() const {
     extern __shared__ __align__(16) unsigned char shared[];
     const int64_t i = (int64_t{blockIdx.x} * threads + threadIdx.x) / 32;
-    if (i >= count) return;
+    if (i >= count || (others != nullptr && others[i] != 0)) return;
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
     auto* const mine = shared + static_cast<size_t>(warp) * row_bytes(room, slots);
     const O first = rows.offsets[i];
@@ -189,9 +274,17 @@ struct BuildTables {
   };
 };
 
+/// What factors rows without a table, where there are such.
+template <class E, Form form, class I, class O, bool beside_others>
+struct OtherRows {};
+template <class E, Form form, class I, class O>
+struct OtherRows<E, form, I, O, true> {
+  FactorSyncFree<E, form, I, O, false> others;
+};
+
 /// Rows of at most 32 `slots` entries, a warp for each; lanes own every 32nd entry.
-template <class E, Form form, class I, class O, int slots>
-struct FactorByTables : ProgramFactors<E, I, O> {
+template <class E, Form form, class I, class O, int slots, bool beside_others>
+struct FactorByTables : ProgramFactors<E, I, O>, OtherRows<E, form, I, O, beside_others> {
   static constexpr int threads = 64, each = 1;
   const I* indices;
 
@@ -201,6 +294,11 @@ struct FactorByTables : ProgramFactors<E, I, O> {
     if (group >= this->groups) return;
     const int lane = static_cast<int>(threadIdx.x) & 31;
     const ProgramRow<I, O> record = this->records[group];
+    if constexpr (beside_others)
+      if (record.start == without_table) {
+        this->others.in_memory(record.row);
+        return;
+      }
     const int count = record.count, middle = record.middle, entries = table_entries<form>(count, middle);
     const uint32_t* const table = this->programs + record.start;
     O place[slots];  // of needed rows' pivots
