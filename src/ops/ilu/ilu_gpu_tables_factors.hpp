@@ -259,7 +259,7 @@ std::string tables_unsupported(const Desc& desc) {
     if (space->longest > longest_row_with_table)
       return cat("takes rows of at most ", longest_row_with_table, " entries, but for few, the factors have one of ",
                  space->longest);
-    if (bytes > most_table_bytes * desc.factors.nnz || bytes > 4 * int64_t{UINT32_MAX})
+    if (bytes > most_table_bytes * desc.factors.nnz || bytes >= 4 * int64_t{UINT32_MAX})
       return cat("its tables would take ", bytes, " bytes, expected at most ", most_table_bytes,
                  " for each entry of the factors, and 16 GiB");
     return {};
