@@ -27,14 +27,6 @@ std::string any_implementation(Random& random, kkc_device_t device, const char* 
   return names[random() % names.size()];
 }
 
-template <class T>
-kkc_index_pair_t any_pair(Random& random, kkc_device_t device, const char* operation) {
-  std::vector<kkc_index_pair_t> pairs;
-  for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, operation, pair, scalar_tag<T>)) pairs.push_back(pair);
-  return pairs[random() % pairs.size()];
-}
-
 int32_t any_base(Random& random) { return static_cast<int32_t>(random() % 2); }
 
 /// Composed, of `entries` entries or fewer in the mean, at times with rows in no order.

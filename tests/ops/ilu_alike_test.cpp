@@ -287,24 +287,14 @@ TEST_CASE("ilu, ic: tables beside a few long rows, on GPUs", "[ilu][ic][gpu]") {
       if (implementation != "gpu_tables") return;
       INFO("up to " << 2 * most + 1 << " entries");
       const HostCsr<double> A = with_values<double>(random, rows, form);
-      DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
       Plan plan;
       Matrix F;
       REQUIRE(plan_where_taken(ctx, form, implementation, A_device, plan, F));
       CHECK(number_in(info_of_plan(plan), "longest_row") == (form == Form::lu && most == 28 ? 64 : 32));
       CHECK(number_in(info_of_plan(plan), "rows_without_table") > 40);
       check_executes(ctx, form, plan, A, A_device, F, 3);
-      // A long row's zero pivot, and what is not finite in one, are told with the row.
-      for (const int64_t row : {first, middle})
-        for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
-          std::vector<double> values = A.values;
-          std::fill(values.begin() + A.offsets[static_cast<size_t>(row)],
-                    values.begin() + A.offsets[static_cast<size_t>(row) + 1], value);
-          A_device.values().set(values);
-          const Outcome end = outcome(form, ctx, plan, A_device, F);
-          CHECK(end.status == (value == 0 ? KKC_STATUS_ZERO_PIVOT : KKC_STATUS_BREAKDOWN));
-          CHECK(end.row == row);
-        }
+      check_breakdowns(ctx, form, implementation, rows, {first, middle});
     });
   }
 }

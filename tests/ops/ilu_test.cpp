@@ -12,10 +12,7 @@ FactorCase<T> random_case(Random& random, Form form, kkc_device_t device, const 
   FactorCase<T> c;
   c.form = form;
   c.implementation = implementation;
-  std::vector<kkc_index_pair_t> pairs;
-  for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, name(form), pair, scalar_tag<T>)) pairs.push_back(pair);
-  c.pair = pairs[random() % pairs.size()];
+  c.pair = any_pair<T>(random, device, name(form));
   c.base_A = static_cast<int32_t>(random() % 2);
   c.base_F = static_cast<int32_t>(random() % 2);
   c.level = form == Form::lu && random() % 2 == 0 ? static_cast<int>(random() % 5) : 0;

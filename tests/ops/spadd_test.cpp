@@ -16,10 +16,7 @@ template <class T>
 SpaddCase<T> random_case(Random& random, kkc_device_t device, const std::string& implementation) {
   SpaddCase<T> c;
   c.implementation = implementation;
-  std::vector<kkc_index_pair_t> pairs;
-  for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, "spadd", pair, scalar_tag<T>)) pairs.push_back(pair);
-  c.pair = pairs[random() % pairs.size()];
+  c.pair = any_pair<T>(random, device, "spadd");
   c.pair_C = all_index_pairs[random() % 3];
   c.base_A = static_cast<int32_t>(random() % 2);
   c.base_B = static_cast<int32_t>(random() % 2);

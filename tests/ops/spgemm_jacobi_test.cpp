@@ -49,18 +49,6 @@ bool has_long_row(const HostCsr<T>& B) {
   return B.cols > B.rows;
 }
 
-std::vector<std::string> implementations(kkc_device_t device) {
-  int32_t count = 0;
-  ok(kkc_implementation_count(device, "spgemm_jacobi", &count));
-  std::vector<std::string> names;
-  for (int32_t i = 0; i < count; ++i) {
-    const char* implementation = nullptr;
-    ok(kkc_implementation_name(device, "spgemm_jacobi", i, &implementation));
-    names.emplace_back(implementation);
-  }
-  return names;
-}
-
 }  // namespace
 
 TEST_CASE("spgemm_jacobi: every implementation gives what host loops give", "[spgemm_jacobi]") {
@@ -68,7 +56,7 @@ TEST_CASE("spgemm_jacobi: every implementation gives what host loops give", "[sp
   Random random(seed);
   for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
     const Context ctx(device);
-    for (const std::string& implementation : implementations(device))
+    for (const std::string& implementation : implementations(device, "spgemm_jacobi"))
       for (const Shape shape : all_shapes)
         for (const int64_t n : {1, 37, 150}) {
           const auto wide = pair == KKC_INDEX_64_64 ? KKC_INDEX_64_64 : KKC_INDEX_32_64;
@@ -97,7 +85,7 @@ TEST_CASE("spgemm_jacobi: aggregates of one to thousands of rows", "[spgemm_jaco
   Random random(seed);
   for_all_types("spgemm_jacobi", [&]<class T>(T, kkc_device_t device, kkc_index_pair_t pair) {
     const Context ctx(device, device == KKC_DEVICE_OPENMP ? R"({"threads": 3})" : "");
-    for (const std::string& implementation : implementations(device))
+    for (const std::string& implementation : implementations(device, "spgemm_jacobi"))
       for (const Shape shape :
            {Shape::few, Shape::stencil, Shape::dense_row, Shape::unsorted_duplicates, Shape::blocks})
         for (const int64_t size : {1, 3, 27, 4000})
@@ -289,7 +277,7 @@ TEST_CASE("spgemm_jacobi: a zero diagonal is a zero pivot of its row", "[spgemm_
             A.indices[static_cast<size_t>(p)] == row)
           A.values[static_cast<size_t>(p)] = 0;
     const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0), unit(ctx, identity(40), KKC_INDEX_32_32, 0);
-    for (const std::string& implementation : implementations(device)) {
+    for (const std::string& implementation : implementations(device, "spgemm_jacobi")) {
       INFO(name(device) << ' ' << implementation);
       Plan plan;
       ok(kkc_spgemm_jacobi_plan(ctx, A_device, unit, KKC_INDEX_32_32,
@@ -348,7 +336,7 @@ TEST_CASE("spgemm_jacobi: bad operands are refused with a sentence", "[spgemm_ja
     CHECK(plan_of(good, good, R"({"omega": 1})") == KKC_STATUS_UNKNOWN_OPTION);
     CHECK(plan_of(good, good, R"({"product": "fastest"})") == KKC_STATUS_UNKNOWN_OPTION);
     CHECK_THAT(kkc_last_error(), ContainsSubstring("\"product\" is \"fastest\", expected one of "));
-    for (const std::string& implementation : implementations(device)) {
+    for (const std::string& implementation : implementations(device, "spgemm_jacobi")) {
       INFO(implementation);
       CHECK(plan_of(hole, unit, "{\"implementation\": \"" + implementation + "\"}") == KKC_STATUS_INVALID_ARGUMENT);
       CHECK_THAT(kkc_last_error(), ContainsSubstring("no diagonal entry in row 12 "));

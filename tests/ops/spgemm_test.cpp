@@ -15,10 +15,7 @@ template <class T>
 SpgemmCase<T> random_case(Random& random, kkc_device_t device, const std::string& implementation) {
   SpgemmCase<T> c;
   c.implementation = implementation;
-  std::vector<kkc_index_pair_t> pairs;
-  for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, "spgemm", pair, scalar_tag<T>)) pairs.push_back(pair);
-  c.pair = pairs[random() % pairs.size()];
+  c.pair = any_pair<T>(random, device, "spgemm");
   c.pair_c = c.pair == KKC_INDEX_64_64 ? KKC_INDEX_64_64 : random() % 2 == 0 ? KKC_INDEX_32_32 : KKC_INDEX_32_64;
   c.op_a = random() % 2 == 0 ? KKC_OP_NONE : tested_ops[random() % std::size(tested_ops)];
   c.op_b = random() % 2 == 0 ? KKC_OP_NONE : tested_ops[random() % std::size(tested_ops)];

@@ -16,10 +16,7 @@ SpmvCase<T> random_case(Random& random, kkc_device_t device, const std::string& 
   SpmvCase<T> c;
   c.implementation = implementation;
   c.op = op;
-  std::vector<kkc_index_pair_t> pairs;
-  for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, "spmv", pair, scalar_tag<T>)) pairs.push_back(pair);
-  c.pair = pairs[random() % pairs.size()];
+  c.pair = any_pair<T>(random, device, "spmv");
   c.base = static_cast<int32_t>(random() % 2);
   if (random() % 2 == 0) {
     c.x_lie = random() % 3 == 0 ? Lie::strided_vector : Lie::vector;

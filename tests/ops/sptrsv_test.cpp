@@ -18,10 +18,7 @@ SptrsvCase<T> random_case(Random& random, kkc_device_t device, const std::string
   c.implementation = implementation;
   c.op = op;
   c.diag = random() % 2 == 0 ? KKC_DIAG_STORED : KKC_DIAG_UNIT;
-  std::vector<kkc_index_pair_t> pairs;
-  for (const kkc_index_pair_t pair : all_index_pairs)
-    if (supported(device, "sptrsv", pair, scalar_tag<T>)) pairs.push_back(pair);
-  c.pair = pairs[random() % pairs.size()];
+  c.pair = any_pair<T>(random, device, "sptrsv");
   c.base = static_cast<int32_t>(random() % 2);
   if (random() % 2 == 0) {
     c.b_lie = random() % 3 == 0 ? Lie::strided_vector : Lie::vector;

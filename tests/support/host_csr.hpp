@@ -160,6 +160,15 @@ inline bool supported(kkc_device_t device, const char* operation, kkc_index_pair
   return kkc_query_support(device, operation, pair, scalar, &yes) == KKC_STATUS_SUCCESS && yes != 0;
 }
 
+/// Any of the index pairs for which this build has kernels of `operation` for T.
+template <class T>
+kkc_index_pair_t any_pair(Random& random, kkc_device_t device, const char* operation) {
+  std::vector<kkc_index_pair_t> pairs;
+  for (const kkc_index_pair_t pair : all_index_pairs)
+    if (supported(device, operation, pair, scalar_tag<T>)) pairs.push_back(pair);
+  return pairs[random() % pairs.size()];
+}
+
 /// Names of an operation's implementations on a device, in order of priority.
 inline std::vector<std::string> implementations(kkc_device_t device, const char* operation) {
   int32_t count = 0;

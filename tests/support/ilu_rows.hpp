@@ -197,15 +197,16 @@ inline void check_executes(const Context& ctx, Form form, const Plan& plan, cons
   }
 }
 
-/// Rows of zeros and of NaNs, one at a time, in a matrix of 630 rows.
-inline void check_breakdowns(const Context& ctx, Form form, const std::string& implementation, const Rows& rows) {
+/// Rows of zeros and of NaNs, one at a time; by default of a matrix of 630 rows.
+inline void check_breakdowns(const Context& ctx, Form form, const std::string& implementation, const Rows& rows,
+                             const std::vector<int64_t>& spoilt = {0, 1, 2, 3, 100, 101, 629}) {
   Random random(seed());
   const HostCsr<double> A = with_values<double>(random, rows, form);
   DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
   Plan plan;
   Matrix F;
   if (!plan_where_taken(ctx, form, implementation, A_device, plan, F)) return;
-  for (const int64_t row : {0, 1, 2, 3, 100, 101, 629})
+  for (const int64_t row : spoilt)
     for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
       INFO("row " << row << ", " << value);
       std::vector<double> values = A.values;
