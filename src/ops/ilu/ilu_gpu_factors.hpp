@@ -29,6 +29,67 @@ constexpr size_t row_bytes(int64_t entries, size_t entry_bytes) {
   return static_cast<size_t>((entries + 1) / 2 * 2) * entry_bytes;
 }
 
+/// Rows that lie in the workspace, behind the ticket, while they are factored.
+template <class I, class O>
+class WorkspaceRows {
+ public:
+  WorkspaceRows() = default;
+  /// Those whose number `chosen` takes on the device. Blocks.
+  template <class Chosen>
+  WorkspaceRows(const Desc& desc, Queue& queue, const Chosen& chosen) {
+    using Long = LongRow<I, O>;
+    const auto array = [&](size_t bytes) {
+      return Buffer(Memory::in_order(desc.memory), Space::device, (bytes + 7) / 8 * 8);
+    };
+    const gpu::Selection selection(queue, desc.memory, desc.A.rows, chosen);
+    std::vector<Long> found(static_cast<size_t>(selection.count()));
+    const Buffer list = array(found.size() * sizeof(Long));
+    selection.each(ListLongRows<I, O>{desc.factors.offsets->as<O>(), list.as<Long>()});
+    queue.copy(found.data(), list.data(), found.size() * sizeof(Long));
+    queue.synchronize();
+    std::vector<I> rows;
+    std::vector<O> begins;
+    for (const Long& row : found) {
+      rows.push_back(row.row);
+      begins.push_back(static_cast<O>(entries_));
+      entries_ += static_cast<int64_t>(row.entries);
+    }
+    count_ = static_cast<int64_t>(rows.size());
+    rows_ = array(rows.size() * sizeof(I));
+    begins_ = array(begins.size() * sizeof(O));
+    queue.copy(rows_.data(), rows.data(), rows.size() * sizeof(I));
+    queue.copy(begins_.data(), begins.data(), begins.size() * sizeof(O));
+    queue.synchronize();  // arrays of this function are in use until here
+  }
+
+  LongRows<I, O> view() const { return {rows_.as<I>(), begins_.as<O>(), static_cast<int>(count_)}; }
+  int64_t count() const { return count_; }
+  int64_t entries() const { return entries_; }
+  size_t bytes() const { return rows_.bytes() + begins_.bytes(); }
+
+ private:
+  Buffer rows_, begins_;
+  int64_t count_ = 0, entries_ = 0;
+};
+
+/// What a FactorSyncFree reads and writes of the case and of its rows in the workspace.
+template <class E, Form form, class I, class O, bool chains>
+void set_case(FactorSyncFree<E, form, I, O, chains>& functor, const FactorPattern& factors,
+              const Rule<RealPart<E>>& rule, const FoundRows& found, const WorkspaceRows<I, O>& long_rows,
+              const Args& args) {
+  functor.offsets = static_cast<const O*>(args.factors.offsets);
+  functor.diagonal = factors.diagonal->as<O>();
+  functor.indices = static_cast<const I*>(args.factors.indices);
+  functor.source = ilu_pattern::ValueSource<O>(factors);
+  functor.A = static_cast<const E*>(args.A.values);
+  functor.values = static_cast<E*>(const_cast<void*>(args.factors.values));
+  functor.rule = rule;
+  functor.found = found.counter();
+  functor.rows = args.factors.rows;
+  functor.long_rows = long_rows.view();
+  functor.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
+}
+
 template <class E, Form form, class I, class O>
 class SyncFreeKernel final : public Kernel {
   using Blocks = FactorByBlocks<E, form, I, O, false>;
@@ -50,8 +111,8 @@ class SyncFreeKernel final : public Kernel {
       find_long_rows(desc, queue, room_beside_blocks);
     } else if (desc.longest_row > room_beside_few) {
       find_long_rows(desc, queue, room_beside_few);
-      if (long_count_ * rows_of_a_long_one > desc.A.rows) {
-        long_count_ = long_entries_ = 0;
+      if (long_rows_.count() * rows_of_a_long_one > desc.A.rows) {
+        long_rows_ = {};
         room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
         if (row_bytes(desc.longest_row, entry_bytes) > most_shared) find_long_rows(desc, queue, room_beside_long_rows);
       }
@@ -80,17 +141,19 @@ class SyncFreeKernel final : public Kernel {
     });
   }
 
-  size_t workspace_bytes() const override { return ticket_bytes + static_cast<size_t>(long_entries_) * sizeof(E); }
+  size_t workspace_bytes() const override {
+    return ticket_bytes + static_cast<size_t>(long_rows_.entries()) * sizeof(E);
+  }
   int64_t plan_bytes() const override {
     return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes() +
-                                long_rows_.bytes() + long_begins_.bytes() + tasks_.bytes() + columns_bytes());
+                                long_rows_.bytes() + tasks_.bytes() + columns_bytes());
   }
   std::shared_ptr<const Levels> levels() const override { return levels_; }
   void describe(Info& info) const override {
     info.add("levels", levels_->count);
     info.add("warps_a_block", int64_t{warps_});
     info.add("longest_row", longest_row_);
-    info.add("long_rows", long_count_);
+    info.add("long_rows", long_rows_.count());
     info.add("rows_by_blocks", heavy_count_);
   }
 
@@ -138,21 +201,11 @@ class SyncFreeKernel final : public Kernel {
 
   template <class X>
   void set(X& functor, const Args& args) const {
-    functor.offsets = static_cast<const O*>(args.factors.offsets);
-    functor.diagonal = factors_.diagonal->template as<O>();
-    functor.indices = static_cast<const I*>(args.factors.indices);
+    set_case(functor, factors_, rule_, found_, long_rows_, args);
     functor.order = levels_->order->template as<I>();
-    functor.source = ilu_pattern::ValueSource<O>(factors_);
-    functor.A = static_cast<const E*>(args.A.values);
-    functor.values = static_cast<E*>(const_cast<void*>(args.factors.values));
-    functor.rule = rule_;
-    functor.found = found_.counter();
     functor.ticket = static_cast<unsigned*>(args.workspace);
-    functor.rows = args.factors.rows;
     functor.room = room_;
     functor.together = together_;
-    functor.long_rows = {long_rows_.as<I>(), long_begins_.as<O>(), static_cast<int>(long_count_)};
-    functor.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
     if constexpr (requires { functor.tasks; }) {
       functor.tasks = tasks_.as<int64_t>();
       if constexpr (form == Form::lu)
@@ -230,36 +283,18 @@ class SyncFreeKernel final : public Kernel {
   /// Those that have more entries than there is `room` for. Blocks.
   void find_long_rows(const Desc& desc, Queue& queue, int32_t room) {
     room_ = room;
-    using Long = LongRow<I, O>;
-    const auto* const offsets = desc.factors.offsets->template as<O>();
-    const gpu::Selection selection(queue, desc.memory, desc.A.rows, IsLongRow<O>{offsets, static_cast<O>(room_)});
-    std::vector<Long> found(static_cast<size_t>(selection.count()));
-    const Buffer list = device_array<Long>(desc, found.size());
-    selection.each(ListLongRows<I, O>{offsets, list.as<Long>()});
-    queue.copy(found.data(), list.data(), found.size() * sizeof(Long));
-    queue.synchronize();
-    std::vector<I> rows;
-    std::vector<O> begins;
-    for (const Long& row : found) {
-      rows.push_back(row.row);
-      begins.push_back(static_cast<O>(long_entries_));
-      long_entries_ += static_cast<int64_t>(row.entries);
-    }
-    long_count_ = static_cast<int64_t>(rows.size());
-    long_rows_ = device_array<I>(desc, rows.size());
-    long_begins_ = device_array<O>(desc, rows.size());
-    queue.copy(long_rows_.data(), rows.data(), rows.size() * sizeof(I));
-    queue.copy(long_begins_.data(), begins.data(), begins.size() * sizeof(O));
-    queue.synchronize();  // arrays of this function are in use until here
+    long_rows_ =
+        WorkspaceRows<I, O>(desc, queue, IsLongRow<O>{desc.factors.offsets->template as<O>(), static_cast<O>(room_)});
   }
 
   FactorPattern factors_;
   Rule<RealPart<E>> rule_;
   FoundRows found_;
   std::shared_ptr<const Levels> levels_;
-  int64_t rows_, longest_row_, long_count_ = 0, long_entries_ = 0;
+  int64_t rows_, longest_row_;
   int64_t heavy_count_ = 0, task_count_ = 0;  // rows and blocks, where some rows are for blocks
-  Buffer long_rows_, long_begins_, tasks_;
+  WorkspaceRows<I, O> long_rows_;
+  Buffer tasks_;
   EntryMap columns_;  // of lu, where some rows are for blocks
   int32_t room_ = 0;
   bool together_ = false;

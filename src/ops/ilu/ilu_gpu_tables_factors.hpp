@@ -2,7 +2,6 @@
 #pragma once
 
 #include "device/gpu_scan.hpp"
-#include "device/gpu_select.hpp"
 #include "ilu_gpu_programs_factors.hpp"
 #include "ilu_gpu_tables_kernels.hpp"
 
@@ -28,7 +27,6 @@ struct TableSpace {
   int64_t words = 0;
   int longest = 0;  // row with a table
   Buffer others;    // uint8_t[rows], not 0: the row has none; or nothing
-  int64_t other_count = 0;
 };
 
 template <class I, class O>
@@ -58,7 +56,6 @@ Buffer words_beside_others(const Desc& desc, Queue& queue, const Buffer& facts, 
     return {};
   space.longest = limit;
   space.others = std::move(others);
-  space.other_count = found.others;
   return counts;
 }
 
@@ -119,22 +116,22 @@ class TablesKernel final : public Kernel {
     with_slots([&]<class Functor>(Functor functor) {
       static_cast<ProgramFactors<E, I, O>&>(functor) = common;
       functor.indices = static_cast<const I*>(args.factors.indices);
-      if constexpr (requires { functor.others; }) set_others(functor.others, args);
+      if constexpr (requires { functor.others; }) set_case(functor.others, factors_, rule_, found_, others_, args);
       gpu::launch(queue, gpu::blocks_for(rows_, Functor::threads / 32), Functor::threads, 0, functor);
     });
   }
 
-  size_t workspace_bytes() const override { return ticket_bytes + static_cast<size_t>(other_entries_) * sizeof(E); }
+  size_t workspace_bytes() const override { return ticket_bytes + static_cast<size_t>(others_.entries()) * sizeof(E); }
   int64_t plan_bytes() const override {
     return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes() +
-                                records_.bytes() + words_.bytes() + others_.bytes() + other_begins_.bytes());
+                                records_.bytes() + words_.bytes() + others_.bytes());
   }
   std::shared_ptr<const Levels> levels() const override { return levels_; }
   void describe(Info& info) const override {
     info.add("levels", levels_->count);
     info.add("table_bytes", static_cast<int64_t>(words_.bytes()));
     info.add("longest_row", int64_t{longest_});
-    info.add("rows_without_table", other_count_);
+    info.add("rows_without_table", others_.count());
   }
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
     return found_.check(queue, where, count);
@@ -143,9 +140,9 @@ class TablesKernel final : public Kernel {
  private:
   template <class F>
   void with_slots(const F& f) const {
-    if (other_count_ > 0 && longest_ <= 32)
+    if (others_.count() > 0 && longest_ <= 32)
       f(FactorByTables<E, form, I, O, 1, true>{});
-    else if (other_count_ > 0)
+    else if (others_.count() > 0)
       f(FactorByTables<E, form, I, O, 2, true>{});
     else if (longest_ <= 32)
       f(FactorByTables<E, form, I, O, 1, false>{});
@@ -157,42 +154,6 @@ class TablesKernel final : public Kernel {
       f(FactorByTables<E, form, I, O, 6, false>{});
   }
 
-  void set_others(FactorSyncFree<E, form, I, O, false>& others, const Args& args) const {
-    others.offsets = static_cast<const O*>(args.factors.offsets);
-    others.diagonal = factors_.diagonal->template as<O>();
-    others.indices = static_cast<const I*>(args.factors.indices);
-    others.source = ilu_pattern::ValueSource<O>(factors_);
-    others.A = static_cast<const E*>(args.A.values);
-    others.values = static_cast<E*>(const_cast<void*>(args.factors.values));
-    others.rule = rule_;
-    others.found = found_.counter();
-    others.long_rows = {others_.as<I>(), other_begins_.as<O>(), static_cast<int>(other_count_)};
-    others.long_values = reinterpret_cast<E*>(static_cast<char*>(args.workspace) + ticket_bytes);
-  }
-
-  /// Rows without a table, and where each lies in the workspace. Blocks.
-  void list_others(const Desc& desc, Queue& queue, const TableSpace& space) {
-    const auto* const offsets = desc.factors.offsets->template as<O>();
-    const gpu::Selection selection(queue, desc.memory, rows_, IsOther{space.others.template as<uint8_t>()});
-    std::vector<LongRow<I, O>> found(static_cast<size_t>(selection.count()));
-    const Buffer list = device_array<LongRow<I, O>>(desc, found.size());
-    selection.each(ListLongRows<I, O>{offsets, list.template as<LongRow<I, O>>()});
-    queue.copy(found.data(), list.data(), list.bytes());
-    queue.synchronize();
-    std::vector<I> rows;
-    std::vector<O> begins;
-    for (const LongRow<I, O>& row : found) {
-      rows.push_back(row.row);
-      begins.push_back(static_cast<O>(other_entries_));
-      other_entries_ += static_cast<int64_t>(row.entries);
-    }
-    others_ = device_array<I>(desc, rows.size());
-    other_begins_ = device_array<O>(desc, rows.size());
-    queue.copy(others_.data(), rows.data(), others_.bytes());
-    queue.copy(other_begins_.data(), begins.data(), other_begins_.bytes());
-    queue.synchronize();  // arrays of this function are in use until here
-  }
-
   template <class X>
   static Buffer device_array(const Desc& desc, size_t count) {
     return Buffer(Memory::in_order(desc.memory), Space::device, count * sizeof(X));
@@ -202,8 +163,7 @@ class TablesKernel final : public Kernel {
     const FactorRows<I, O> rows = rows_of_factors<I, O>(desc);
     const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
     longest_ = space->longest;
-    other_count_ = space->other_count;
-    const auto* const without = other_count_ > 0 ? space->others.template as<uint8_t>() : nullptr;
+    const auto* const without = space->others.data() != nullptr ? space->others.template as<uint8_t>() : nullptr;
     const auto* const starts = space->starts.template as<int64_t>();
     words_ = device_array<uint32_t>(desc, static_cast<size_t>(space->words));
     using Build = BuildTables<form, I, O>;
@@ -222,9 +182,9 @@ class TablesKernel final : public Kernel {
                      SetProgramRows<I, O, int64_t>{
                          rows, levels_->order->template as<I>(), device_levels.template as<LevelStart>(), rows_,
                          levels_->count, nullptr, starts, 1, records_.template as<ProgramRow<I, O>>(), nullptr});
-    if (other_count_ > 0) {
+    if (without != nullptr) {
       gpu::launch_over(queue, rows_, MarkOthers<I, O>{without, rows_, records_.template as<ProgramRow<I, O>>()});
-      list_others(desc, queue, *space);
+      others_ = WorkspaceRows<I, O>(desc, queue, IsOther{without});
     }
     queue.synchronize();  // arrays of this function end
   }
@@ -233,9 +193,10 @@ class TablesKernel final : public Kernel {
   Rule<RealPart<E>> rule_;
   FoundRows found_;
   std::shared_ptr<const Levels> levels_;
-  int64_t rows_, other_count_ = 0, other_entries_ = 0;
+  int64_t rows_;
   int longest_ = 0;
-  Buffer words_, records_, others_, other_begins_;
+  Buffer words_, records_;
+  WorkspaceRows<I, O> others_;  // without a table
 };
 
 template <Form form>
