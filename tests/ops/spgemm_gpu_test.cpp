@@ -156,17 +156,20 @@ TEST_CASE("spgemm: many products that meet in few columns", "[spgemm][gpu]") {
     auto unsorted = B;
     for (size_t i = 0; i < static_cast<size_t>(B.rows); i += 3)
       std::reverse(unsorted.indices.begin() + unsorted.offsets[i], unsorted.indices.begin() + unsorted.offsets[i + 1]);
+    SpgemmCase<double> any;
+    any.implementation = "gpu_hash";
+    const int64_t products = said("products", ctx, any, A, B);
     for (const bool sorted : {true, false})
-      for (const int64_t max_workspace : {-1, 0}) {
-        SpgemmCase<double> c;
-        c.implementation = "gpu_hash";
+      for (const int64_t max_workspace : {int64_t{-1}, without_lists * products, int64_t{0}}) {
+        SpgemmCase<double> c = any;
         c.beta = 2;
         c.sorted = sorted;
         c.max_workspace = max_workspace;
         c.pair = c.pair_c =
             sorted || !supported(device, "spgemm", KKC_INDEX_64_64, KKC_TYPE_F64) ? KKC_INDEX_32_32 : KKC_INDEX_64_64;
         INFO(c.text());
-        REQUIRE(keeps_slots(ctx, c, A, B) == (max_workspace < 0));
+        REQUIRE(keeps_slots(ctx, c, A, B) == (max_workspace > 0));
+        REQUIRE((said("gathered_entries", ctx, c, A, B) == said("nnz", ctx, c, A, B)) == (max_workspace < 0));
         run(ctx, c, A, B, nullptr, random);
         run(ctx, c, A, unsorted, nullptr, random);
       }
@@ -241,14 +244,22 @@ TEST_CASE("spgemm: a few rows of too many products among others", "[spgemm][gpu]
       c.implementation = "gpu_hash";
       c.beta = 2;
       c.sorted = sorted;
-      SpgemmCase<double> bounded = c;
+      SpgemmCase<double> slots = c, bounded = c;
+      slots.max_workspace = without_lists * said("products", ctx, c, A, A);
       bounded.max_workspace = 0;
       INFO(c.text());
-      REQUIRE(keeps_slots(ctx, c, A, A));
+      REQUIRE(said("gathered_entries", ctx, c, A, A) > 0);
+      REQUIRE(keeps_slots(ctx, slots, A, A));
       REQUIRE(!keeps_slots(ctx, bounded, A, A));
-      if (sorted) REQUIRE(bits(ctx, c, A, A) == bits(ctx, bounded, A, A));
-      run(ctx, c, A, A, nullptr, random);
-      run(ctx, c, A, unsorted, nullptr, random);
+      if (sorted) {
+        const auto expected = bits(ctx, bounded, A, A);
+        REQUIRE(bits(ctx, slots, A, A) == expected);
+        REQUIRE(bits(ctx, c, A, A) == expected);
+      }
+      for (const SpgemmCase<double>& way : {c, slots}) {
+        run(ctx, way, A, A, nullptr, random);
+        run(ctx, way, A, unsorted, nullptr, random);
+      }
     }
   }
 }
@@ -266,10 +277,11 @@ TEST_CASE("spgemm: rows of very many entries that name short rows", "[spgemm][gp
       row = different(random, random_int(random, 0, 3), random_int(random, 0, 3) == 0 ? 40 : cols - 1);
       if (random_int(random, 0, 2) == 0) row.push_back(cols - 1);
     }
-    for (const int64_t entries : {2047, 2048, 9000, 0, 1, 300, 4097, 8000, 50})
+    for (const int64_t entries : {1024, 1025, 9000, 0, 1, 300, 4097, 8000, 50})
       of_a.push_back(different(random, entries, inner));
     const auto of_dense = from_rows(inner, of_a);
-    for (int i = 0; i < 60; ++i) of_a.push_back(different(random, 800, inner));
+    // So many that neither few products nor few rows are listed.
+    for (int i = 0; i < 4200; ++i) of_a.push_back(different(random, 800, inner));
     of_a.resize(of_a.size() + empty_rows);
     const auto A = from_rows(inner, of_a), B = from_rows(cols, of_b);
     auto twice = B;  // rows backwards, and some that hold the last column twice

@@ -64,6 +64,9 @@ std::vector<T> bits(const Context& ctx, const SpgemmCase<T>& c, const HostCsr<T>
   return values;
 }
 
+/// Bytes of workspace for a product: slots and words have room then, lists of products have not.
+inline constexpr int64_t without_lists = 7;
+
 /// The number that the plan says under `key`.
 template <class T>
 int64_t said(const char* key, const Context& ctx, const SpgemmCase<T>& c, const HostCsr<T>& A, const HostCsr<T>& B) {

@@ -36,8 +36,7 @@ struct GatherEntries {
   static constexpr int threads = gathering_threads, blocks_per_sm = sizeof(T) <= 8 ? 8 : 4;
   GatherRows<Left, T, I> each;
   CrowdedParts<T> crowded;
-  const int32_t* many;
-  int64_t many_count;
+  ListedSums sums;
 
   struct alignas(16) Room {
     unsigned char bytes[GatherManyRows<Left, T, I>::room_bytes];
@@ -49,8 +48,18 @@ struct GatherEntries {
     int64_t block = blockIdx.x;
     if (block < crowded.count) return add_part(block, reinterpret_cast<T*>(room.bytes), last);
     block -= crowded.count;
-    if (block < many_count) return GatherManyRows<Left, T, I>::run(each, many[block], room.bytes);
-    each.run((block - many_count) * threads + threadIdx.x);
+    if (block < sums.of_blocks) return GatherManyRows<Left, T, I>::run(each, sums.list[block], room.bytes);
+    block -= sums.of_blocks;
+    if (block < sums.blocks_of_warps()) {
+      constexpr int warp_room = GatherRows<Left, T, I>::warp_room;
+      static_assert(sizeof(T) * (threads / 32) * warp_room <= sizeof(room));
+      const auto warp = static_cast<int>(threadIdx.x) / 32;
+      const int64_t number = block * (threads / 32) + warp;
+      if (number < sums.of_warps)
+        each.by_warp(sums.list[sums.room - 1 - number], reinterpret_cast<T*>(room.bytes) + warp * warp_room);
+      return;
+    }
+    each.run((block - sums.blocks_of_warps()) * threads + threadIdx.x);
   }
 
   /// The block that ends last adds up the parts.
@@ -63,8 +72,11 @@ struct GatherEntries {
     if (c.live()) {
       const LeftRow row = each.lists.row(each.A, mine.entry);
       const int32_t end_of_part = end - first < products_of_part ? end : first + products_of_part;
-      for (int32_t p = first + static_cast<int32_t>(threadIdx.x); p < end_of_part; p += threads)
-        sum = each.add_product(row, p, sum);
+      for (int32_t p = first + static_cast<int32_t>(threadIdx.x); p < end_of_part; p += threads) {
+        T a, b;
+        each.read(row, p, a, b);
+        sum = gpu::multiply_add(a, b, sum);
+      }
     }
     sum = sum_in_pairs(sum, room);
     if (parts > 1) {

@@ -86,26 +86,4 @@ struct ListExpanded {
   }
 };
 
-/// Lists the entries of C that are not a thread's.
-struct ListLongSums {
-  static constexpr int threads = 256, items = 4;
-  const int32_t* starts;
-  int64_t entries;
-  int32_t* many;
-  CrowdedPart* crowded;
-  GatherState* state;
-
-  __device__ void operator()() const {
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * (threads * items) + threadIdx.x;
-    int32_t products[items];
-#pragma unroll
-    for (int u = 0; u < items; ++u) {
-      const int64_t e = first + u * threads;
-      products[u] = e < entries ? starts[e + 1] - starts[e] : 0;
-    }
-#pragma unroll
-    for (int u = 0; u < items; ++u) list_long_sum(first + u * threads, products[u], many, crowded, state);
-  }
-};
-
 }  // namespace kkc::spgemm::gpu_parts

@@ -5,17 +5,21 @@
 #include "spgemm_gpu_expanded_kernels.hpp"
 #include "spgemm_gpu_found.hpp"
 #include "spgemm_gpu_gathered_rows.hpp"
+#include "spgemm_gpu_ordered_rows.hpp"
 #include "spgemm_gpu_rows_by_column.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
-// Products an entry of C: slots of more take less to read. The lists of so many are less than four times C's bytes.
-inline constexpr double most_expanded_compression = 2.5;
+// Products an entry of C: slots of more take less to read, but for lanes along short rows of B. The lists of so many
+// are less than four times C's bytes.
+inline constexpr double most_expanded_compression = 2.5, most_expanded_compression_of_short = 6;
 // The same for few rows, which lanes along B's short rows would leave most of the device idle for.
 inline constexpr double most_compression_of_few = 16;
+// And for few products of which a few long rows have many.
+inline constexpr double most_compression_of_few_products = 24;
 inline constexpr int64_t few_expanded_rows = 4096, least_products_of_few = 512;
 inline constexpr int64_t most_tiled_few = int64_t{1} << 22;  // products, where few are one entry's
-inline constexpr int64_t most_products_of_short = 256;       // in the mean: slots of longer rows are found faster
+inline constexpr int64_t most_products_of_short = 1024;      // in the mean: slots of longer rows are found faster
 inline constexpr int64_t most_expanded = int64_t{1} << 27;   // products: up to 48 bytes each while they are sorted
 
 template <class I>
@@ -30,6 +34,10 @@ class ExpandedRows {
     return p_.rows <= few_expanded_rows && n_ >= least_products_of_few * p_.rows && n_ < most_gathered_mean * p_.nnz_a;
   }
   bool short_rows() const { return n_ <= most_products_of_short * p_.rows; }
+  double most_compression() const {
+    const bool of_short = static_cast<double>(n_) <= most_ordered_mean * static_cast<double>(p_.nnz_a);
+    return of_short ? most_expanded_compression_of_short : most_expanded_compression;
+  }
   /// Of C's entries those that are known.
   bool has_room(int64_t room, int64_t entries = 0) const {
     return p_.A.list == nullptr && std::max(n_, p_.nnz_a) < INT32_MAX && p_.nnz_b < UINT32_MAX &&
@@ -88,13 +96,14 @@ class ExpandedRows {
     if (restricts() && (n_ <= most_tiled_few || n_ >= 2 * entries)) {
       find_tiles(queue_, p_, n_, found, state.as<GatherState>());
     } else {
-      found.many = p_.template array<int32_t>(n_ / most_gathered_of_thread + 1);
+      found.many = p_.template array<int32_t>(n_ / most_gathered_of_thread + 2);
       launch_over(queue_, (entries + ListLongSums::items - 1) / ListLongSums::items,
-                  ListLongSums{starts, entries, found.many.template as<int32_t>(),
-                               found.crowded.template as<CrowdedPart>(), state.as<GatherState>()});
+                  ListLongSums{starts, entries, long_sums(found), found.crowded.template as<CrowdedPart>(),
+                               state.as<GatherState>()});
     }
     const auto s = read_back<GatherState>(queue_, state.data());
     found.many_count = s.many;
+    found.several_count = s.several;
     found.crowded_count = s.crowded;
     make_room_for_parts(queue_, p_, found);
     return found;

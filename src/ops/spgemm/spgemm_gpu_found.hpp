@@ -33,6 +33,22 @@ struct Problem {
   }
 };
 
+/// Whether A has rows that lanes along B's rows, which go through their entries one after the other, have not done when
+/// all others are done, of so many products together; and most rows are far shorter.
+template <class Left, class I>
+bool has_few_long_rows(const Problem<Left, I>& p, double products) {
+  constexpr double products_of_turn = 500'000;  // that a device finds while such a row gets to its next entry
+  return static_cast<double>(p.longest_a) >= std::clamp(products / products_of_turn, 256.0, 2048.0) &&
+         p.longest_a * p.rows > 16 * p.nnz_a;
+}
+/// So few products that most time is spent waiting.
+inline constexpr double few_products = 1 << 22;
+/// Products, as far as is known from mean rows.
+template <class Left, class I>
+double expected_products(const Problem<Left, I>& p) {
+  return static_cast<double>(p.nnz_a) * static_cast<double>(p.nnz_b) / static_cast<double>(p.B.B.rows);
+}
+
 /// Rows of one size, as a run of a list.
 struct Bin {
   int64_t first, count;
@@ -42,9 +58,10 @@ using Bins = std::array<Bin, survey_bins>;
 /// Rows whose entries gather their products, or all rows: what GatherEntries or, with tiles, GatherTiles reads. Without
 /// room for that, where those of very many products are: what FindCrowded reads, and its results.
 struct Gathered {
-  int64_t entries = 0, many_count = 0, crowded_count = 0;  // of C; crowded: their parts, but for FindCrowded
-  int64_t tiles = 0;                                       // of all entries
-  int32_t longest = 0;                                     // of their rows
+  int64_t entries = 0, crowded_count = 0;     // of C; crowded: their parts, but for FindCrowded
+  int64_t many_count = 0, several_count = 0;  // of `many`, front and back: a block's entries, a warp's
+  int64_t tiles = 0;                          // of all entries
+  int32_t longest = 0;                        // of their rows
   Buffer of_a, of_b, starts, row_of, places, many, crowded;
   Buffer columns, results, tickets, first_of_tile, places_in_tiles;
 

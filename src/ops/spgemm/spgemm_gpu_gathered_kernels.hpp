@@ -10,19 +10,36 @@
 
 namespace kkc::spgemm::gpu_parts {
 
-inline constexpr int32_t least_gathered = 2048;    // entries of a row of A
-inline constexpr int32_t most_gathered_mean = 16;  // entries of a row of B, in the mean of those it names
+inline constexpr int32_t most_gathered_mean = 16;  // entries of a row of B, in the mean of those that a row names
 inline constexpr int32_t most_gathered_rows = 4096;
 inline constexpr int64_t most_gathered = int64_t{1} << 25;  // products: 40 bytes each while they are sorted
-inline constexpr int32_t most_gathered_of_thread = 64;      // products of an entry
-inline constexpr int32_t most_gathered_in_order = 1024;     // more: spgemm_gpu_crowded_kernels.hpp
+inline constexpr int32_t most_gathered_of_thread = 16, most_gathered_of_warp = 256;  // products of an entry
+inline constexpr int32_t most_gathered_in_order = 1024;  // more: spgemm_gpu_crowded_kernels.hpp
+// Entries of a row of A: those that may have such entries of C, which are added up alike with room for lists or
+// without.
+inline constexpr int32_t least_gathered = most_gathered_in_order + 1;
 inline constexpr int gathering_threads = 256;
 inline constexpr int32_t products_of_part = 8 * gathering_threads;
 
 /// Zero at first.
 struct GatherState {
   unsigned long long products;  // of the rows
-  int32_t rows, entries, many, crowded, longest;
+  int32_t rows, entries, many, several, crowded, longest;
+};
+
+/// Entries of C that are not a thread's: a block's from the front, a warp's from the back.
+struct LongSums {
+  int32_t* list;
+  int64_t room;
+};
+/// And how many of each.
+struct ListedSums : LongSums {
+  int64_t of_blocks, of_warps;
+
+  __host__ __device__ int64_t blocks_of_warps() const {
+    constexpr int64_t warps = gathering_threads / 32;
+    return (of_warps + warps - 1) / warps;
+  }
 };
 
 /// A block's share of an entry of C of more: the part-th products_of_part of its products.
@@ -147,13 +164,42 @@ __device__ inline void list_crowded(int64_t e, int32_t products, CrowdedPart* cr
   const int32_t parts = (products - 1) / products_of_part + 1, first = atomicAdd(&state->crowded, parts);
   for (int32_t part = 0; part < parts; ++part) crowded[first + part] = {static_cast<int32_t>(e), part};
 }
-/// Notes entry e where it is not a thread's.
-__device__ inline void list_long_sum(int64_t e, int32_t products, int32_t* many, CrowdedPart* crowded,
+/// Notes entry e where it is not a thread's. All lanes of a warp, with no products for none.
+__device__ inline void list_long_sum(int64_t e, int32_t products, const LongSums& sums, CrowdedPart* crowded,
                                      GatherState* state) {
   list_crowded(e, products, crowded, state);
-  if (products > most_gathered_of_thread && products <= most_gathered_in_order)
-    many[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
+  if (products > most_gathered_of_warp && products <= most_gathered_in_order)
+    sums.list[atomicAdd(&state->many, 1)] = static_cast<int32_t>(e);
+  const bool of_warp = products > most_gathered_of_thread && products <= most_gathered_of_warp;
+  const uint32_t all = gpu::ballot32(of_warp);
+  if (all == 0) return;
+  const auto lane = static_cast<int>(threadIdx.x & 31u);
+  int32_t before = 0;
+  if (lane == 0) before = atomicAdd(&state->several, __popc(all));
+  before = gpu::shuffle_from(before, 0, 32) + __popc(all & ((1u << lane) - 1));
+  if (of_warp) sums.list[sums.room - 1 - before] = static_cast<int32_t>(e);
 }
+/// Lists the entries of C that are not a thread's.
+struct ListLongSums {
+  static constexpr int threads = 256, items = 4;
+  const int32_t* starts;
+  int64_t entries;
+  LongSums sums;
+  CrowdedPart* crowded;
+  GatherState* state;
+
+  __device__ void operator()() const {
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * (threads * items) + threadIdx.x;
+    int32_t products[items];
+#pragma unroll
+    for (int u = 0; u < items; ++u) {
+      const int64_t e = first + u * threads;
+      products[u] = e < entries ? starts[e + 1] - starts[e] : 0;
+    }
+#pragma unroll
+    for (int u = 0; u < items; ++u) list_long_sum(first + u * threads, products[u], sums, crowded, state);
+  }
+};
 
 /// From the sorted keys and the entries counted up to each: the products in their order, the entries' rows, columns and
 /// first products, the rows' sizes.
@@ -218,21 +264,25 @@ struct PlaceGathered {
   Offsets offsets;  // of C
   I* target;
   int64_t* places;
-  int32_t* many;
+  LongSums sums;
   CrowdedPart* crowded;
   GatherState* state;
 
   __device__ void operator()() const {
     const int64_t e = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (e >= entries) return;
-    const int64_t place = offsets.at(row_of[e]) + (e - firsts[row_in_list[e]]);
-    places[e] = place;
-    target[place] = columns[e];
-    list_long_sum(e, starts[e + 1] - starts[e], many, crowded, state);
+    int32_t products = 0;
+    if (e < entries) {
+      const int64_t place = offsets.at(row_of[e]) + (e - firsts[row_in_list[e]]);
+      places[e] = place;
+      target[place] = columns[e];
+      products = starts[e + 1] - starts[e];
+    }
+    list_long_sum(e, products, sums, crowded, state);
   }
 };
 
-/// A thread an entry of C of few products.
+/// A thread an entry of C of few products, or a warp one of several: all lanes read, one adds, so that the order is the
+/// same.
 template <class Left, class T, class I>
 struct GatherRows {
   Left A;
@@ -240,6 +290,8 @@ struct GatherRows {
   Values<T> C;
   GatheredLists lists;
   int64_t entries;
+
+  static constexpr int per_lane = 2, staged = 32 * per_lane, warp_room = 2 * staged;  // values of a warp
 
   __device__ void run(int64_t e) const {
     if (e >= entries) return;
@@ -249,15 +301,61 @@ struct GatherRows {
     T sum{};
     if (c.live()) {
       const LeftRow row = lists.row(A, e);
-      sum = add_product(row, begin, sum);  // most are no more
-      for (int32_t p = begin + 1; p < end; ++p) sum = add_product(row, p, sum);
+#pragma unroll 1
+      for (int32_t p = begin; p < end; p += ahead) {
+        T a[ahead], b[ahead];
+#pragma unroll
+        for (int u = 0; u < ahead; ++u)
+          if (p + u < end) read(row, p + u, a[u], b[u]);
+#pragma unroll
+        for (int u = 0; u < ahead; ++u)
+          if (p + u < end) sum = gpu::multiply_add(a[u], b[u], sum);
+      }
     }
     c.finish(C.data[lists.place(e)], sum);
   }
 
-  __device__ T add_product(const LeftRow& row, int32_t p, const T& sum) const {
-    return gpu::multiply_add(A.value(row, static_cast<int32_t>(lists.of_a[p])), B.value(lists.of_b[p]), sum);
+  /// room: the warp's.
+  __device__ void by_warp(int64_t e, T* room) const {
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    const int32_t begin = lists.starts[e], end = lists.starts[e + 1];
+    const Coefficients<T> c(C);
+    T sum{};
+    if (c.live()) {
+      const LeftRow row = lists.row(A, e);
+      T a[per_lane], b[per_lane];
+      const auto read_next = [&](int32_t first) {
+#pragma unroll
+        for (int u = 0; u < per_lane; ++u)
+          if (const int32_t p = first + u * 32 + lane; p < end) read(row, p, a[u], b[u]);
+      };
+      read_next(begin);
+      for (int32_t first = begin; first < end; first += staged) {
+#pragma unroll
+        for (int u = 0; u < per_lane; ++u) {
+          room[u * 32 + lane] = a[u];
+          room[staged + u * 32 + lane] = b[u];
+        }
+        gpu::sync32();
+        read_next(first + staged);
+        if (lane == 0) {
+          const int32_t count = end - first < staged ? end - first : staged;
+#pragma unroll 8
+          for (int32_t q = 0; q < count; ++q) sum = gpu::multiply_add(room[q], room[staged + q], sum);
+        }
+        gpu::sync32();
+      }
+    }
+    if (lane == 0) c.finish(C.data[lists.place(e)], sum);
   }
+
+  __device__ void read(const LeftRow& row, int32_t p, T& a, T& b) const {
+    a = A.value(row, static_cast<int32_t>(lists.of_a[p]));
+    b = B.value(lists.of_b[p]);
+  }
+
+ private:
+  static constexpr int ahead = 2;  // products that a thread reads at once
 };
 
 /// A block an entry of many: all threads read, one adds, so that the order is the same.
@@ -278,9 +376,7 @@ struct GatherManyRows {
       const LeftRow row = lists.row(each.A, e);
       T a{}, b{};
       const auto read = [&](int32_t p) {
-        if (p >= end) return;
-        a = each.A.value(row, static_cast<int32_t>(lists.of_a[p]));
-        b = each.B.value(lists.of_b[p]);
+        if (p < end) each.read(row, p, a, b);
       };
       read(begin + thread);
       for (int32_t first = begin, round = 0; first < end; first += threads, round ^= 1) {

@@ -8,6 +8,11 @@
 
 namespace kkc::spgemm::gpu_parts {
 
+/// Where entries that are not a thread's are listed.
+inline LongSums long_sums(const Gathered& found) {
+  return {found.many.as<int32_t>(), static_cast<int64_t>(found.many.bytes() / sizeof(int32_t))};
+}
+
 /// What the parts of crowded entries need, once they are counted.
 template <class Problem>
 void make_room_for_parts(Queue& queue, const Problem& problem, Gathered& found) {
@@ -114,10 +119,11 @@ class GatheredRows {
         queue_, found_.entries,
         PlaceGathered<I>{found_.starts.template as<int32_t>(), found_.row_of.template as<int32_t>(),
                          row_in_list_.template as<int32_t>(), firsts_.template as<int32_t>(), columns_.template as<I>(),
-                         found_.entries, offsets, columns, found_.places.template as<int64_t>(),
-                         found_.many.template as<int32_t>(), found_.crowded.template as<CrowdedPart>(), state()});
+                         found_.entries, offsets, columns, found_.places.template as<int64_t>(), long_sums(found_),
+                         found_.crowded.template as<CrowdedPart>(), state()});
     const auto s = read_back<GatherState>(queue_, state());
     found_.many_count = s.many;
+    found_.several_count = s.several;
     found_.crowded_count = s.crowded;
     found_.longest = s.longest;
     make_room_for_parts(queue_, p_, found_);

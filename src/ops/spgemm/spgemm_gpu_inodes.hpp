@@ -6,6 +6,7 @@
 #include "spgemm_gpu_cut_rows.hpp"
 #include "spgemm_gpu_found.hpp"
 #include "spgemm_gpu_inode_kernels.hpp"
+#include "spgemm_gpu_listed_rows.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
@@ -20,11 +21,18 @@ class Inodes {
  public:
   Inodes(Queue& queue, const Problem<Left, I>& problem) : queue_(queue), p_(problem) {}
 
+  /// Whether lists of the products of rows are faster than tiles of a few rows, and have room.
+  static bool lists_instead(const Problem<Left, I>& p) {
+    const double products = expected_products(p);
+    return products <= few_products && products <= most_ordered_mean * static_cast<double>(p.nnz_a) &&
+           (p.most_slot_bytes < 0 || room_for_lists(p, static_cast<int64_t>(products), 0, p.most_slot_bytes));
+  }
   /// By samples of rows that are like the one before. Rows of B of few entries leave lanes idle, those of A of very
   /// many are a warp's work.
   static bool worth(const Problem<Left, I>& p, const SampledTwins& a, const SampledTwins& b) {
-    return p.A.list == nullptr && p.longest_a <= most_tile_entries && p.nnz_b >= least_tile_mean * p.B.B.rows &&
-           a.rows_of_node() >= least_rows_of_node && a.rows_of_node() * b.rows_of_node() >= least_reduction;
+    return p.A.list == nullptr && p.longest_a <= most_tile_entries && !lists_instead(p) &&
+           p.nnz_b >= least_tile_mean * p.B.B.rows && a.rows_of_node() >= least_rows_of_node &&
+           a.rows_of_node() * b.rows_of_node() >= least_reduction;
   }
 
   /// The product whose rows are C's tiles.

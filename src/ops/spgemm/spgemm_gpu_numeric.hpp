@@ -171,13 +171,16 @@ class Numeric {
     using Entries = GatherEntries<Left, T, I>;
     const CrowdedParts<T> crowded{g.crowded.template as<CrowdedPart>(), g.crowded_count, g.results.template as<T>(),
                                   g.tickets.template as<unsigned>()};
-    const Entries entries{each, crowded, g.many.template as<int32_t>(), g.many_count};
+    const ListedSums sums{long_sums(g), g.many_count, g.several_count};
+    const Entries entries{each, crowded, sums};
     if (g.tiles > 0)
       go(GatherTiles<Left, T, I>{entries, g.first_of_tile.template as<int32_t>(),
                                  g.places_in_tiles.template as<uint16_t>()},
          g.crowded_count + g.tiles, Entries::threads, size_t{0});
     else
-      go(entries, g.crowded_count + g.many_count + (g.entries + Entries::threads - 1) / Entries::threads,
+      go(entries,
+         g.crowded_count + sums.of_blocks + sums.blocks_of_warps() +
+             (g.entries + Entries::threads - 1) / Entries::threads,
          Entries::threads, size_t{0});
   }
 

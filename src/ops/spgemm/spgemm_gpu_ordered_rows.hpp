@@ -12,21 +12,31 @@ inline constexpr double least_compression = 1.5;                 // products an 
 inline constexpr int64_t most_rows_of_lanes = int64_t{1} << 18;  // more keep a device's threads busy, a row each
 inline constexpr double most_mean_of_lanes = 14;  // entries of a row of B, where C's are too long for a thread
 
-/// Whether words can name the products, and rows of B are so short that gathering is the faster way.
+/// Whether words can name the products.
 template <class Left, class I>
-bool names_short_rows(const Problem<Left, I>& p, int64_t products) {
+bool words_name_products(const Problem<Left, I>& p) {
   return p.longest_a <= most_ordered_entries && p.nnz_b <= UINT32_MAX &&
-         bits_of(p.longest_a) + bits_of(p.longest_b) <= word_bits &&
-         static_cast<double>(products) <= most_ordered_mean * static_cast<double>(p.nnz_a);
+         bits_of(p.longest_a) + bits_of(p.longest_b) <= word_bits;
 }
 
-/// The same for classes of rows, where gathering is faster than what reads together what neighbouring rows have in
-/// common: rows of A are far longer than B's, have nothing in common, or are fewer than a device's threads.
+/// And rows of B are so short that gathering is the faster way.
+template <class Left, class I>
+bool names_short_rows(const Problem<Left, I>& p, int64_t products) {
+  return words_name_products(p) && static_cast<double>(products) <= most_ordered_mean * static_cast<double>(p.nnz_a);
+}
+
+/// The same for classes of rows.
+template <class Left, class I>
+bool can_order_classes(const Problem<Left, I>& p, const Found& found) {
+  return names_short_rows(p, found.products) && p.longest_a * p.longest_b <= most_ordered_products;
+}
+
+/// Whether gathering is faster than what reads together what neighbouring rows have in common: rows of A are far longer
+/// than B's, have nothing in common, or are fewer than a device's threads.
 template <class Left, class I>
 bool orders_classes(const Problem<Left, I>& p, const Found& found) {
   const auto products = static_cast<double>(found.products), mean_b = products / static_cast<double>(p.nnz_a);
-  if (!names_short_rows(p, found.products) || p.longest_a * p.longest_b > most_ordered_products ||
-      products < least_compression * static_cast<double>(found.output.nnz))
+  if (!can_order_classes(p, found) || products < least_compression * static_cast<double>(found.output.nnz))
     return false;
   return (found.longest <= thread_rows_longest
               ? p.rows <= most_rows_of_lanes || static_cast<double>(p.nnz_a) > 2 * mean_b * static_cast<double>(p.rows)

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "spgemm_gpu_gathered_rows.hpp"
+#include "spgemm_gpu_listed_rows.hpp"
 #include "spgemm_gpu_ordered_rows.hpp"
 #include "spgemm_gpu_sorted_kernels.hpp"
 
@@ -68,29 +69,27 @@ class SortedRows {
     found.begins = std::move(begins);
   }
 
-  /// Whether lists of all products, which GatherTiles reads, have so much room and are worth it: where A names each row
-  /// of B about once, they are few.
-  bool lists(int64_t room, int64_t entries, int32_t most_products) const {
-    return std::is_same_v<Left, PlainLeft<I>> && names_rows_once(p_, products_) && p_.A.list == nullptr &&
-           most_products <= most_gathered_in_order && std::max(products_, p_.nnz_a) < INT32_MAX &&
-           list_bytes(products_) + (entries + 1) * static_cast<int64_t>(sizeof(int32_t)) <= room;
+  /// Whether lists of all products have so much room and are worth it: where A names each row of B about once, or where
+  /// a thread an entry of C is faster than lanes of a row. `most_of_entry`: products.
+  bool lists(int64_t room, const OutputPattern& C, int32_t longest, int64_t most_of_entry) const {
+    return std::is_same_v<Left, PlainLeft<I>> && p_.A.list == nullptr && most_of_entry <= most_gathered_in_order &&
+           (names_rows_once(p_, products_) || lists_are_faster(C, products_, longest)) &&
+           room_for_lists(p_, products_, C.nnz, room);
   }
   /// place() for these.
-  Gathered place_lists(const Offsets& offsets, I* columns, int64_t entries) {
+  Gathered place_lists(const Offsets& offsets, I* columns, int64_t entries, int64_t most_of_entry) {
     Gathered found;
     if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
-      found.entries = entries;
-      found.of_a = p_.template array<uint32_t>(products_);
-      found.of_b = p_.template array<uint32_t>(products_);
-      found.starts = p_.template array<int32_t>(entries + 1);
-      const EntryLists lists{found.of_a.template as<uint32_t>(), found.of_b.template as<uint32_t>(),
-                             found.starts.template as<int32_t>(), p_.positions_a, p_.positions_b};
+      const EntryLists lists = make_lists(p_, products_, entries, found);
       with_lanes([&]<int lanes>() {
         const ListSorted<Left, I, lanes> f{p_.A,    p_.B.B,  p_.rows, sorted_,
                                            offsets, columns, lists,   static_cast<int32_t>(p_.longest_a)};
         launch_blocks(queue_, (p_.rows + f.rows_of_block - 1) / f.rows_of_block, f, f.shared_bytes());
       });
-      find_tiles(queue_, p_, products_, found, nullptr);
+      if (names_rows_once(p_, products_))
+        find_tiles(queue_, p_, products_, found, nullptr);
+      else
+        find_long_sums(queue_, p_, products_, most_of_entry, found);
     }
     return found;
   }

@@ -255,8 +255,9 @@ class Symbolic : SymbolicClasses<Left, I> {
     sorted.count(product_begins_, list, bins, counts_);
     const auto [of_counts, sizes] = survey_counts(bounds);
     I* const columns = found_.output.indices->template as<I>();
-    if (sorted.lists(slot_room(), found_.output.nnz, survey.largest)) {
-      found_.gathered = sorted.place_lists(offsets(), columns, found_.output.nnz);
+    const int64_t most_of_entry = found_.distinct ? std::min<int64_t>(survey.largest, p_.longest_a) : survey.largest;
+    if (sorted.lists(slot_room(), found_.output, found_.longest, most_of_entry)) {
+      found_.gathered = sorted.place_lists(offsets(), columns, found_.output.nnz, most_of_entry);
       return true;
     }
     // Slots alone take less then.
@@ -280,10 +281,13 @@ class Symbolic : SymbolicClasses<Left, I> {
         most = std::numeric_limits<double>::infinity();
       } else if (found_.products > most_expanded) {
         return false;
+      } else if (const auto all = static_cast<double>(found_.products);
+                 all <= few_products && has_few_long_rows(p_, all)) {
+        most = most_compression_of_few_products;
       } else if (expanded.few_rows()) {
         most = most_compression_of_few;
-      } else if (most_products > most_ordered_products && expanded.short_rows() &&
-                 sampled_compression(queue_, p_, bounds, found_.products) <= most_expanded_compression) {
+      } else if ((most_products > most_ordered_products || !words_name_products(p_)) && expanded.short_rows() &&
+                 sampled_compression(queue_, p_, bounds, found_.products) <= expanded.most_compression()) {
         most = std::numeric_limits<double>::infinity();
       } else {
         return false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "spgemm_gpu_few_entries_kernels.hpp"
+#include "spgemm_gpu_listed_rows.hpp"
 #include "spgemm_gpu_ordered_rows.hpp"
 #include "spgemm_gpu_symbolic_rows.hpp"
 
@@ -42,7 +43,8 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
   void classify() {
     const int64_t inner = p_.B.B.rows;
     const int lanes_a = class_lanes(p_.nnz_a, p_.rows), lanes_b = class_lanes(p_.nnz_b, inner);
-    tried_classes_ = p_.rows >= 4 * most_classes && p_.rows < INT32_MAX && inner < INT32_MAX;
+    tried_classes_ = p_.rows >= 4 * most_classes && p_.rows < INT32_MAX && inner < INT32_MAX &&
+                     !has_few_long_rows(p_, expected_products(p_));
     // The state and the tables behind it are cleared together.
     constexpr int sample_places = 1 << SampledKinds::places_log2;
     constexpr size_t table_bytes = (2 * class_places + sample_places) * sizeof(unsigned long long);
@@ -165,7 +167,9 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
     found_.longest = s.largest;
     require_countable(p_.cols, static_cast<int64_t>(s.total), p_.pair, "C");
     make_offsets(static_cast<int64_t>(s.total));
-    if (!reduced_ && orders_classes(p_, found_)) {
+    const int64_t most_of_entry = found_.distinct ? p_.longest_a : p_.longest_a * p_.longest_b;
+    const bool lists = lists_classes(most_of_entry);
+    if (lists || (!reduced_ && orders_classes(p_, found_))) {
       OrderProducts<Left, I> f{};
       f.A = p_.A;
       f.A.list = class_rows_.template as<int32_t>();
@@ -189,7 +193,28 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
                           columns.as<int32_t>(), offsets(), found_.output.indices->template as<I>(), p_.rows, lanes});
     }
     if (found_.ordered()) found_.end_begins = std::move(columns_at);
+    if (lists) list_products(products, most_of_entry);
     return true;
+  }
+
+  /// Whether lists of all products, which are made from the classes' words, are the faster way and have room.
+  bool lists_classes(int64_t most_of_entry) const {
+    return std::is_same_v<Left, PlainLeft<I>> && !reduced_ && p_.A.list == nullptr &&
+           most_of_entry <= most_gathered_in_order && can_order_classes(p_, found_) &&
+           lists_are_faster(found_.output, found_.products, found_.longest) &&
+           room_for_lists(p_, found_.products, found_.output.nnz, this->slot_room());
+  }
+  /// Makes them, in place of words.
+  void list_products(const Buffer& of_classes, int64_t most_of_entry) {
+    if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
+      const OrderedLists words{found_.slots.template as<uint16_t>(),     found_.begins.template as<int64_t>(),
+                               found_.ends.template as<uint16_t>(),      found_.end_begins.template as<int64_t>(),
+                               found_.number_of.template as<uint16_t>(), found_.place_bits};
+      found_.gathered = list_classes(queue_, p_, words, of_classes.as<int64_t>(), found_.products, offsets(),
+                                     found_.output.nnz, most_of_entry);
+      for (Buffer* no_longer : {&found_.slots, &found_.begins, &found_.ends, &found_.end_begins, &found_.number_of})
+        *no_longer = Buffer();
+    }
   }
 
   template <int Threads>
