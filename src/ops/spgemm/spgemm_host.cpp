@@ -15,7 +15,7 @@ class HostKernel final : public Kernel {
  public:
   HostKernel(const Desc& desc, Queue& queue, HostChoice choice) {
     const LeftPattern<I, O> left{HostPatternRef<I, O>(desc.A)};
-    plan_ = HostSymbolic<LeftPattern<I, O>, I, O>(queue, desc, left, choice).run(output);
+    plan_ = HostSymbolic<LeftPattern<I, O>, I, O>(queue, desc, left, choice, true).run(output);
     workspace_ = host_workspace<E, I>(plan_, desc.cols(), output.nnz, queue.concurrency(), desc.max_workspace);
   }
 
@@ -36,6 +36,7 @@ class HostKernel final : public Kernel {
     info.add("row_classes", static_cast<int64_t>(plan_.classes.classes.size()));
     info.add("rows_in_classes", plan_.rows_in_classes);
     info.add("column_groups", plan_.groups.count());
+    info.add("lists_products", int64_t{plan_.flat.has_room()});
     for (const auto& [kind, key] :
          {std::pair(row_empty, "rows_empty"), std::pair(row_copied, "rows_copied"),
           std::pair(row_placed, "rows_placed"), std::pair(row_hash, "rows_hash"), std::pair(row_dense, "rows_dense")})

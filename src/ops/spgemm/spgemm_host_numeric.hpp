@@ -37,8 +37,10 @@ class HostNumeric {
   }
 
   void run(Queue& queue) const {
+    if (plan_.flat.known() && !alpha_is_zero_) return flat_products(queue);
     deal_rows(queue);
-    if (!alpha_is_zero_) plan_.executes = std::min(plan_.executes + 1, noting_execute);
+    if (alpha_is_zero_ || plan_.executes == noting_execute) return;
+    if (++plan_.executes == noting_execute && plan_.flat.has_room()) note_flat_products(queue);
   }
 
  private:
@@ -50,8 +52,33 @@ class HostNumeric {
     uint16_t* noted;
   };
 
+  bool streams() const { return C_.nnz * static_cast<int64_t>(sizeof(E)) >= stream_threshold_bytes; }
+
+  /// f(chunk, its first row, one past its last).
+  template <class F>
+  void each_chunk(Queue& queue, const F& f) const {
+    deal(queue, plan_.chunk_count(), std::ssize(plan_.heavy), [&](int64_t, int64_t turn) {
+      const int64_t chunk = plan_.chunk_of(turn);
+      f(chunk, plan_.chunks[static_cast<size_t>(chunk)], plan_.chunks[static_cast<size_t>(chunk) + 1]);
+    });
+  }
+  void flat_products(Queue& queue) const {
+    if constexpr (std::is_same_v<LeftRows, LeftValues<E, I, O>>)
+      each_chunk(queue, [&](int64_t chunk, int64_t, int64_t last) {
+        plan_.flat.multiply(chunk, start(last), left_.alpha, left_.values, b_, beta_, c_, streams());
+      });
+  }
+  void note_flat_products(Queue& queue) const {
+    if constexpr (std::is_same_v<LeftRows, LeftValues<E, I, O>>) {
+      each_chunk(queue, [&](int64_t chunk, int64_t first, int64_t last) {
+        plan_.flat.note(chunk, first, last, left_.pattern.A, B_, columns_, [this](int64_t i) { return start(i); });
+      });
+      plan_.flat.set_known();
+    }
+  }
+
   void deal_rows(Queue& queue) const {
-    const bool streamed = C_.nnz * static_cast<int64_t>(sizeof(E)) >= stream_threshold_bytes;
+    const bool streamed = streams();
     deal(queue, plan_.chunk_count(), std::ssize(plan_.heavy), [&](int64_t worker, int64_t turn) {
       const int64_t chunk = plan_.chunk_of(turn);
       void* const memory = workspace_ + static_cast<size_t>(worker) * each_;

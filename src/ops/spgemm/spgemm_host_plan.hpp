@@ -8,6 +8,7 @@
 
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_column_groups.hpp"
+#include "ops/spgemm/spgemm_host_flat_products.hpp"
 
 namespace kkc::spgemm {
 
@@ -37,6 +38,7 @@ struct HostPlan {
   // or twice pays nothing for them.
   Buffer noted;
   std::vector<int64_t> chunk_noted;
+  FlatProducts flat;          // where it has room, the same execute lists all products instead
   ColumnGroups groups;        // where used, rows of kind hash and dense are made by these, and no places are noted
   int executes = 0;           // up to noting_execute
   int64_t longest_apart = 0;  // columns of the longest row with places that execute makes in its workspace
@@ -56,9 +58,9 @@ struct HostPlan {
     return chunk;
   }
   int64_t bytes() const {
-    return static_cast<int64_t>(kinds.bytes() + classes.bytes() + places.bytes() + noted.bytes() + groups.bytes() +
-                                (chunks.size() + heavy.size() + chunk_places.size() + chunk_noted.size()) *
-                                    sizeof(int64_t));
+    return static_cast<int64_t>(
+        kinds.bytes() + classes.bytes() + places.bytes() + noted.bytes() + flat.bytes() + groups.bytes() +
+        (chunks.size() + heavy.size() + chunk_places.size() + chunk_noted.size()) * sizeof(int64_t));
   }
 };
 

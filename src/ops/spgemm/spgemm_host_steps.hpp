@@ -250,10 +250,23 @@ struct StepVector<float> {
 };
 #endif
 
-/// a b + c as vectors that spread entries add it, so that bits do not tell how a product's place is found.
+/// Whether the processor fuses a multiplication and an addition.
+template <class E>
+inline constexpr bool fuses = false;
+#if defined(__FP_FAST_FMA)
+template <>
+inline constexpr bool fuses<double> = true;
+#endif
+#if defined(__FP_FAST_FMAF)
+template <>
+inline constexpr bool fuses<float> = true;
+#endif
+
+/// a b + c as vectors add it, so that bits do not tell how a product's place is found. Said in full: where c is a
+/// product, too, compilers may fuse that one instead.
 template <class E>
 E added(E a, E b, E c) {
-  if constexpr (StepVector<E>::expands)
+  if constexpr (fuses<E>)
     return std::fma(a, b, c);
   else
     return plus(c, times(a, b));

@@ -37,8 +37,14 @@ class HostSymbolic {
   using Worker = RowWorker<I>;
 
  public:
-  HostSymbolic(Queue& queue, const Desc& desc, const Left& left, HostChoice choice)
-      : queue_(queue), desc_(desc), left_(left), B_(desc.B), row_columns_(left, B_, mask_, blocks_) {
+  /// may_list: execute's left operand is A, and may have its products listed.
+  HostSymbolic(Queue& queue, const Desc& desc, const Left& left, HostChoice choice, bool may_list = false)
+      : queue_(queue),
+        desc_(desc),
+        left_(left),
+        B_(desc.B),
+        may_list_(may_list),
+        row_columns_(left, B_, mask_, blocks_) {
     plan_.choice = choice;
     plan_.masked = desc.masked;
     if (desc.masked) mask_.emplace(desc.mask);
@@ -418,11 +424,12 @@ class HostSymbolic {
     const bool streamed = C.nnz * value >= stream_threshold_bytes;
     bool notes = plan_.choice == HostChoice::binned && !mask_ && desc_.max_workspace < 0;
     std::vector<int64_t> starts(static_cast<size_t>(chunks) + 1, 0), placed(static_cast<size_t>(chunks), 0),
-        noted(static_cast<size_t>(chunks), 0);
+        noted(static_cast<size_t>(chunks), 0), entries = starts, all = starts;
     deal(queue_, chunks, [&](int64_t, int64_t chunk) {
       const auto at = static_cast<size_t>(chunk);
-      int64_t longest_placed = 0, longest_noted = 0, products = 0;
+      int64_t longest_placed = 0, longest_noted = 0, products = 0, of_all = 0;
       for (int64_t i = plan_.chunks[at]; i < plan_.chunks[at + 1]; ++i) {
+        of_all += kinds_[i] >= 0 ? class_of(i).products : products_of_free(i);
         if (kinds_[i] >= 0) continue;
         const auto columns = static_cast<int64_t>(offsets[i + 1] - offsets[i]);
         if (kinds_[i] == row_placed) longest_placed = std::max(longest_placed, columns);
@@ -433,12 +440,21 @@ class HostSymbolic {
       placed[at] = longest_placed;
       noted[at] = longest_noted;
       starts[at + 1] = products;
+      all[at + 1] = of_all;
+      entries[at + 1] = static_cast<int64_t>(offsets[plan_.chunks[at + 1]] - offsets[plan_.chunks[at]]);
     });
-    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    for (auto* const sums : {&starts, &entries, &all}) std::partial_sum(sums->begin(), sums->end(), sums->begin());
     // Of rows without places of their products, or almost.
     const int64_t unplaced =
         plan_.rows_of[-row_hash - 1] + plan_.rows_of[-row_dense - 1] > 0 ? free_.all - plan_.placed : 0;
     if (notes && unplaced > 0) find_groups(C, unplaced);
+    if (notes && !plan_.groups.used() && lists_products(C, all.back())) {
+      try {
+        plan_.flat.make_room(desc_.memory, entries, all);
+        notes = false;
+      } catch (const Error&) {  // no memory left: rows are made without
+      }
+    }
     notes = notes && !plan_.groups.used() && starts.back() > 0 &&
             2 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
     if (notes) {
@@ -455,6 +471,13 @@ class HostSymbolic {
           plan_.longest_apart = std::max(plan_.longest_apart, columns);
     // Not for a few rows: they do not repay a look at all of B.
     if (notes || 4 * (plan_.placed + unplaced) > B_.nnz) plan_.distinct = has_distinct_rows();
+  }
+
+  /// Whether lists of all products, once they are there, are faster than rows, of which vectors make those of classes.
+  bool lists_products(const OutputPattern& C, int64_t products) const {
+    const auto bytes = static_cast<int64_t>(sizeof(I) + size_of(desc_.scalar()));
+    return may_list_ && !unsorted_ && C.nnz > 0 && 2 * free_.all >= products &&
+           FlatProducts::suits(C.rows, C.nnz, products, bytes, desc_.A.nnz, B_.nnz);
   }
 
   /// Groups of B's columns, if the products that they would make repay it and sums of all columns take little memory
@@ -491,6 +514,7 @@ class HostSymbolic {
   const Desc& desc_;
   const Left& left_;
   B B_;
+  bool may_list_;
   std::optional<B> mask_;
   HostPlan plan_;
   int32_t* kinds_ = nullptr;

@@ -1,0 +1,97 @@
+// spgemm of short rows on hosts, whose products the third execute lists: entries of C, not rows, are made from then on.
+#include "support/spgemm_gpu_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+/// Rows of up to `most` entries; of B: some rows backwards, and some that hold a column twice.
+template <class T>
+HostCsr<T> short_rows(Random& random, int64_t rows, int64_t cols, int64_t most, bool ascend) {
+  auto all = std::vector<std::vector<int64_t>>(static_cast<size_t>(rows));
+  for (auto& row : all) row = different(random, random_int(random, 0, std::min(most, cols)), cols);
+  if (!ascend)
+    for (size_t i = 0; i < all.size(); i += 3) {
+      std::reverse(all[i].begin(), all[i].end());
+      if (all[i].size() > 1) all[i][1] = all[i][0];
+    }
+  auto A = from_rows<T>(cols, all);
+  A.values = random_vector<T>(random, A.indices.size());
+  return A;
+}
+
+/// Executes with other values each, and the bits of a plan that makes rows.
+template <class T>
+void check_lists(const Context& ctx, SpgemmCase<T> c, const HostCsr<T>& A, const HostCsr<T>& B, int executes) {
+  c.implementation = "host_binned";
+  SpgemmCase<T> rows = c;
+  rows.max_workspace = 0;
+  INFO(c.text());
+  REQUIRE(said("lists_products", ctx, c, A, B) == 1);
+  REQUIRE(said("lists_products", ctx, rows, A, B) == 0);
+  std::vector<T> bits_of[2];
+  for (const bool listed : {false, true}) {
+    Random same(seed());
+    const auto wrong = run_case(ctx, listed ? c : rows, A, B, static_cast<const HostCsr<T>*>(nullptr), same,
+                                &bits_of[listed ? 1 : 0], executes);
+    REQUIRE(wrong);
+    REQUIRE(*wrong == "");
+  }
+  REQUIRE((bits_of[0] == bits_of[1]));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spgemm: products of short rows that hosts list in the third execute", "[spgemm]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(visit.device));
+    for (const bool ascend : {true, false})
+      for (const int64_t most : {2, 3, 6}) {
+        auto A = short_rows<T>(random, 4000, 3000, most, true);
+        const auto B = short_rows<T>(random, 3000, 2500, most + 1, ascend);
+        SpgemmCase<T> c;
+        c.pair = c.pair_c = any_pair<T>(random, visit.device, "spgemm");
+        c.base_a = static_cast<int32_t>(random() % 2);
+        c.base_b = static_cast<int32_t>(random() % 2);
+        c.base_c = static_cast<int32_t>(random() % 2);
+        c.beta = T(random() % 2 == 0 ? 0 : 0.5);
+        c.alpha = T(-2);
+        check_lists(ctx, c, A, B, 5);
+        c.op_a = tested_ops[random() % 4];
+        c.op_b = tested_ops[random() % 4];
+        const auto square = short_rows<T>(random, 3000, 3000, most, ascend);
+        INFO(c.text());
+        const auto wrong = run_case(ctx, c, square, square, static_cast<const HostCsr<T>*>(nullptr), random,
+                                    static_cast<std::vector<T>*>(nullptr), 5);
+        REQUIRE(wrong);
+        REQUIRE(*wrong == "");
+      }
+  }
+}
+
+TEST_CASE("spgemm: listed products of a C that leaves the caches, and of one long row", "[spgemm]") {
+  for (const Visit& visit : visits()) {
+    if (visit.device != KKC_DEVICE_OPENMP || !supported(visit.device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64))
+      continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(visit.device));
+    constexpr int64_t rows = 300'000;
+    std::vector<std::vector<int64_t>> of_a(rows);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t column = random_int(random, 0, rows - 2);
+      of_a[static_cast<size_t>(i)] = {column, random_int(random, column + 1, rows - 1)};
+    }
+    of_a[7] = different(random, 3000, rows);
+    const auto A = from_rows(rows, of_a);
+    SpgemmCase<double> c;
+    c.beta = 0.5;
+    check_lists(ctx, c, A, A, 4);
+    break;  // takes long
+  }
+}
