@@ -252,7 +252,7 @@ TEMPLATE_TEST_CASE("spgemm: few rows, and a few long ones among short ones, on G
       REQUIRE(said("gathered_entries", ctx, c, A, A) == said("nnz", ctx, c, A, A));
       run(ctx, c, A, A, nullptr, random);
     }
-    // Where the others' products meet, they are not listed.
+    // Where lists of all products have no room, those of long rows may have.
     c.op_a = c.op_b = KKC_OP_NONE;
     std::vector<std::vector<int64_t>> narrow(static_cast<size_t>(rows));
     for (auto& row : narrow) row = {random_int(random, 0, 1), random_int(random, 0, 1)};
@@ -260,6 +260,10 @@ TEMPLATE_TEST_CASE("spgemm: few rows, and a few long ones among short ones, on G
       if (row.size() == 2)
         for (int k = 0; k < 10; ++k) row.push_back(random_int(random, 0, rows - 1));
     const auto wider = from_rows<T>(rows, of), B = from_rows<T>(2, narrow);
+    REQUIRE(said("gathered_entries", ctx, c, wider, B) == said("nnz", ctx, c, wider, B));
+    run(ctx, c, wider, B, nullptr, random);
+    c.max_workspace = without_lists * said("products", ctx, c, wider, B);
+    REQUIRE(said("gathered_entries", ctx, c, wider, B) > 0);
     REQUIRE(said("gathered_entries", ctx, c, wider, B) < said("nnz", ctx, c, wider, B));
     run(ctx, c, wider, B, nullptr, random);
   }
