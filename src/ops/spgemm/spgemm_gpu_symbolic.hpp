@@ -270,8 +270,8 @@ class Symbolic : SymbolicClasses<Left, I> {
   }
 
   /// The same for rows of any length, with lists of all products: of restrictions; where gathered rows are most of the
-  /// product, for then lists of the rest cost less than another kernel; of few rows; and where some rows have too many
-  /// products to be sorted or found in one pass, and those of the others hardly meet.
+  /// product, for then lists of the rest cost less than another kernel; of few products with a few long rows; of few
+  /// rows; and where some rows are too long to be sorted or found in one pass, and the others' products hardly meet.
   bool by_expanding(const Buffer& bounds, bool gathers_most, int32_t most_products) {
     if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
       ExpandedRows<I> expanded(queue_, p_, found_.products);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "device/host_pattern_ref.hpp"
@@ -38,18 +39,22 @@ class FlatProducts {
            list_bytes(entries, products) <= 3 * bytes * entries;
   }
 
-  /// Room for the lists of chunks of so many entries and products (sums of those before, and of all).
+  /// Room for the lists of chunks of so many entries and products (sums of those before, and of all); none at all where
+  /// there is no memory for it, which is thrown.
   void make_room(const std::shared_ptr<const Memory>& memory, const std::vector<int64_t>& entries,
                  const std::vector<int64_t>& products) {
-    firsts_ = host_array<Factors>(memory, entries.back());
-    more_ = host_array<More>(memory, products.back() - entries.back());
-    blocks_of_.resize(entries.size());
-    more_of_.resize(entries.size());
+    std::vector<int64_t> blocks_of(entries.size()), more_of(entries.size());
     for (size_t c = 0; c < entries.size(); ++c) {
-      blocks_of_[c] = entries[c] / entries_of_block + 2 * static_cast<int64_t>(c);
-      more_of_[c] = products[c] - entries[c];
+      blocks_of[c] = entries[c] / entries_of_block + 2 * static_cast<int64_t>(c);
+      more_of[c] = products[c] - entries[c];
     }
-    blocks_ = host_array<Block>(memory, blocks_of_.back());
+    Buffer firsts = host_array<Factors>(memory, entries.back()), more = host_array<More>(memory, more_of.back()),
+           blocks = host_array<Block>(memory, blocks_of.back());
+    firsts_ = std::move(firsts);
+    more_ = std::move(more);
+    blocks_ = std::move(blocks);
+    blocks_of_ = std::move(blocks_of);
+    more_of_ = std::move(more_of);
   }
   bool has_room() const { return !blocks_of_.empty(); }
   bool known() const { return known_; }
