@@ -157,8 +157,10 @@ class RowClasses {
       return true;
     };
     // Where rows of B, or of C, are hardly ever like another, none is but by chance.
-    const bool some = some_alike(queue, B.rows, most_shapes, shape_hash, same_shape) &&
-                      some_alike(queue, left.rows(), most_classes, products_hash, same_products);
+    const bool some = some_alike(queue, B.rows, most_shapes, shape_hash, same_shape,
+                                 [&](int64_t j) { return B.end(j) - B.begin(j) <= 1; }) &&
+                      some_alike(queue, left.rows(), most_classes, products_hash, same_products,
+                                 [&](int64_t i) { return left.row(i).size() <= 1; });
     const auto shapes = !some ? std::vector<int64_t>()
                               : classify(
                                     queue, B.rows, most_shapes, shape_hash, same_shape,

@@ -101,23 +101,31 @@ struct Foreseen {
 
 /// Whether items 0..n-1 may have classes, by the first of eight blocks from all over: false where in none of these they
 /// are worth it, or where so many were met in one block only that all blocks would have more than `most`. same(i, j) is
-/// an equivalence, hash(i) equal for equivalent items.
-template <class Hash, class Same>
-bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same) {
+/// an equivalence, hash(i) equal for equivalent items. Items that are trivial(i), to which classes are worth little,
+/// are looked at nowhere, unless all blocks are full of them.
+template <class Hash, class Same, class Trivial>
+bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same, const Trivial& trivial) {
   constexpr int64_t sampled = 8;
   const int64_t blocks = (n + classify_block - 1) / classify_block;
   if (blocks < sampled) return true;
   std::vector<Classes> met(sampled);
-  std::atomic<bool> worth{false};
+  std::atomic<bool> worth{false}, any{false};
   deal(queue, sampled, [&](int64_t, int64_t sample) {
     const int64_t begin = part_begin(blocks, sampled, sample) * classify_block,
                   end = std::min(n, begin + classify_looked_at);
     Classes& mine = met[static_cast<size_t>(sample)];
     Foreseen foreseen;
-    for (int64_t i = begin; i < end; ++i) foreseen.find(mine, i, hash, same);
-    if (foreseen.worth(end - begin, std::ssize(mine.members))) worth = true;
+    int64_t items = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      if (trivial(i)) continue;
+      foreseen.find(mine, i, hash, same);
+      ++items;
+    }
+    if (16 * items < end - begin) return;
+    any = true;
+    if (foreseen.worth(items, std::ssize(mine.members))) worth = true;
   });
-  if (!worth) return false;
+  if (!worth && any) return false;
   // Of each kind, told by its hash alone, in how many blocks it was met.
   HashAccumulator<int64_t, int32_t> blocks_of(sampled * classify_looked_at);
   for (const Classes& mine : met) {
