@@ -42,8 +42,7 @@ void check_lists(const Context& ctx, SpgemmCase<T> c, const HostCsr<T>& A, const
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("spgemm: products of short rows that hosts list in the third execute", "[spgemm]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("spgemm: products of short rows that hosts list in the third execute", "[spgemm]", float, double) {
   using T = TestType;
   for (const Visit& visit : visits()) {
     if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;

@@ -15,7 +15,9 @@ class HostKernel final : public Kernel {
  public:
   HostKernel(const Desc& desc, Queue& queue, HostChoice choice) {
     const LeftPattern<I, O> left{HostPatternRef<I, O>(desc.A)};
-    plan_ = HostSymbolic<LeftPattern<I, O>, I, O>(queue, desc, left, choice, true).run(output);
+    // Of complex products compilers fuse which multiplication they like, so that bits would tell who made a row.
+    constexpr bool may_list = std::is_floating_point_v<E>;
+    plan_ = HostSymbolic<LeftPattern<I, O>, I, O>(queue, desc, left, choice, may_list).run(output);
     workspace_ = host_workspace<E, I>(plan_, desc.cols(), output.nnz, queue.concurrency(), desc.max_workspace);
   }
 
