@@ -40,8 +40,7 @@ class ExpandedRows {
   }
   /// Of C's entries those that are known.
   bool has_room(int64_t room, int64_t entries = 0) const {
-    return p_.A.list == nullptr && std::max(n_, p_.nnz_a) < INT32_MAX && p_.nnz_b < UINT32_MAX &&
-           bytes() + (entries + 1) * static_cast<int64_t>(sizeof(int32_t)) <= room;
+    return p_.A.list == nullptr && room_for_lists(p_, n_, entries, room - bytes_of_parts());
   }
 
   /// begins: of each row's products.
@@ -96,23 +95,19 @@ class ExpandedRows {
     if (restricts() && (n_ <= most_tiled_few || n_ >= 2 * entries)) {
       find_tiles(queue_, p_, n_, found, state.as<GatherState>());
     } else {
-      found.many = p_.template array<int32_t>(n_ / most_gathered_of_thread + 2);
-      launch_over(queue_, (entries + ListLongSums::items - 1) / ListLongSums::items,
-                  ListLongSums{starts, entries, long_sums(found), found.crowded.template as<CrowdedPart>(),
-                               state.as<GatherState>()});
+      find_long_sums(queue_, p_, n_, found.crowded.template as<CrowdedPart>(), state, found);
     }
     const auto s = read_back<GatherState>(queue_, state.data());
-    found.many_count = s.many;
-    found.several_count = s.several;
+    take_long_sums(s, found);
     found.crowded_count = s.crowded;
     make_room_for_parts(queue_, p_, found);
     return found;
   }
 
  private:
-  int64_t bytes() const {
+  int64_t bytes_of_parts() const {
     const auto of_part = static_cast<int64_t>(sizeof(CrowdedPart) + sizeof(unsigned) + p_.element);
-    return list_bytes(n_) + of_part * most_crowded_parts(n_);
+    return of_part * most_crowded_parts(n_);
   }
 
   ExpandedProducts<I> products() const {

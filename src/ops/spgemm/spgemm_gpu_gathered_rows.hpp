@@ -13,6 +13,21 @@ inline LongSums long_sums(const Gathered& found) {
   return {found.many.as<int32_t>(), static_cast<int64_t>(found.many.bytes() / sizeof(int32_t))};
 }
 
+/// Lists those of all entries, of so many products; `crowded` may be null where none has as many. What comes of it is
+/// in `state` (GatherState), zero at first, for take_long_sums().
+template <class Problem>
+void find_long_sums(Queue& queue, const Problem& problem, int64_t products, CrowdedPart* crowded, const Buffer& state,
+                    Gathered& found) {
+  found.many = problem.template array<int32_t>(products / most_gathered_of_thread + 2);
+  launch_over(queue, (found.entries + ListLongSums::items - 1) / ListLongSums::items,
+              ListLongSums{found.starts.template as<int32_t>(), found.entries, long_sums(found), crowded,
+                           state.as<GatherState>()});
+}
+inline void take_long_sums(const GatherState& state, Gathered& found) {
+  found.many_count = state.many;
+  found.several_count = state.several;
+}
+
 /// What the parts of crowded entries need, once they are counted.
 template <class Problem>
 void make_room_for_parts(Queue& queue, const Problem& problem, Gathered& found) {
@@ -34,6 +49,13 @@ inline int64_t list_bytes(int64_t products) {
   constexpr auto word = static_cast<int64_t>(sizeof(uint32_t));
   return products * (2 * word + static_cast<int64_t>(sizeof(uint16_t))) +
          word * (products / least_products_of_tile + 3);
+}
+
+/// Whether lists and tiles of so many products may take `room` bytes, and their numbers are not too large.
+template <class Problem>
+bool room_for_lists(const Problem& p, int64_t products, int64_t entries, int64_t room) {
+  return std::max(products, p.nnz_a) < INT32_MAX && p.nnz_b < UINT32_MAX &&
+         list_bytes(products) + (entries + 1) * static_cast<int64_t>(sizeof(int32_t)) <= room;
 }
 
 /// Tiles of all entries of C, for so many products; `state` counts the parts of crowded entries, null if there are
@@ -122,8 +144,7 @@ class GatheredRows {
                          found_.entries, offsets, columns, found_.places.template as<int64_t>(), long_sums(found_),
                          found_.crowded.template as<CrowdedPart>(), state()});
     const auto s = read_back<GatherState>(queue_, state());
-    found_.many_count = s.many;
-    found_.several_count = s.several;
+    take_long_sums(s, found_);
     found_.crowded_count = s.crowded;
     found_.longest = s.longest;
     make_room_for_parts(queue_, p_, found_);

@@ -18,13 +18,6 @@ inline bool lists_are_faster(const OutputPattern& C, int64_t products, int32_t l
   return products <= int64_t{1} << 24 && products <= (C.nnz <= 8 * C.rows ? 3 : 2) * C.nnz && C.nnz <= 48 * C.rows;
 }
 
-/// Whether lists of so many products may take `room` bytes, and their numbers are not too large.
-template <class Problem>
-bool room_for_lists(const Problem& p, int64_t products, int64_t entries, int64_t room) {
-  return std::max(products, p.nnz_a) < INT32_MAX && p.nnz_b <= UINT32_MAX &&
-         list_bytes(products) + (entries + 1) * static_cast<int64_t>(sizeof(int32_t)) <= room;
-}
-
 /// Lists to be filled.
 template <class Problem>
 EntryLists make_lists(const Problem& p, int64_t products, int64_t entries, Gathered& found) {
@@ -36,19 +29,14 @@ EntryLists make_lists(const Problem& p, int64_t products, int64_t entries, Gathe
           p.positions_a, p.positions_b};
 }
 
-/// Lists the entries of C of more products than a thread's, of rows of at most so many.
+/// The entries of C of more products than a thread's, of at most so many in order.
 template <class Problem>
-void find_long_sums(Queue& queue, const Problem& problem, int64_t products, int64_t most_products, Gathered& found) {
-  if (most_products <= most_gathered_of_thread) return;
+void find_long_sums(Queue& queue, const Problem& problem, int64_t products, int64_t most_of_entry, Gathered& found) {
+  if (most_of_entry <= most_gathered_of_thread) return;
   const Buffer state = problem.template array<GatherState>(1);
   clear(queue, state);
-  found.many = problem.template array<int32_t>(products / most_gathered_of_thread + 2);
-  launch_over(queue, (found.entries + ListLongSums::items - 1) / ListLongSums::items,
-              ListLongSums{found.starts.template as<int32_t>(), found.entries, long_sums(found), nullptr,
-                           state.template as<GatherState>()});
-  const auto s = read_back<GatherState>(queue, state.data());
-  found.many_count = s.many;
-  found.several_count = s.several;
+  find_long_sums(queue, problem, products, nullptr, state, found);
+  take_long_sums(read_back<GatherState>(queue, state.data()), found);
 }
 
 /// The products of each row, by its class, for a scan.

@@ -54,23 +54,23 @@ class HostNumeric {
 
   bool streams() const { return C_.nnz * static_cast<int64_t>(sizeof(E)) >= stream_threshold_bytes; }
 
-  /// f(chunk, its first row, one past its last).
+  /// f(worker, chunk, its first row, one past its last).
   template <class F>
   void each_chunk(Queue& queue, const F& f) const {
-    deal(queue, plan_.chunk_count(), std::ssize(plan_.heavy), [&](int64_t, int64_t turn) {
+    deal(queue, plan_.chunk_count(), std::ssize(plan_.heavy), [&](int64_t worker, int64_t turn) {
       const int64_t chunk = plan_.chunk_of(turn);
-      f(chunk, plan_.chunks[static_cast<size_t>(chunk)], plan_.chunks[static_cast<size_t>(chunk) + 1]);
+      f(worker, chunk, plan_.chunks[static_cast<size_t>(chunk)], plan_.chunks[static_cast<size_t>(chunk) + 1]);
     });
   }
   void flat_products(Queue& queue) const {
     if constexpr (std::is_same_v<LeftRows, LeftValues<E, I, O>>)
-      each_chunk(queue, [&](int64_t chunk, int64_t, int64_t last) {
+      each_chunk(queue, [&](int64_t, int64_t chunk, int64_t, int64_t last) {
         plan_.flat.multiply(chunk, start(last), left_.alpha, left_.values, b_, beta_, c_, streams());
       });
   }
   void note_flat_products(Queue& queue) const {
     if constexpr (std::is_same_v<LeftRows, LeftValues<E, I, O>>) {
-      each_chunk(queue, [&](int64_t chunk, int64_t first, int64_t last) {
+      each_chunk(queue, [&](int64_t, int64_t chunk, int64_t first, int64_t last) {
         plan_.flat.note(chunk, first, last, left_.pattern.A, B_, columns_, [this](int64_t i) { return start(i); });
       });
       plan_.flat.set_known();
@@ -79,13 +79,11 @@ class HostNumeric {
 
   void deal_rows(Queue& queue) const {
     const bool streamed = streams();
-    deal(queue, plan_.chunk_count(), std::ssize(plan_.heavy), [&](int64_t worker, int64_t turn) {
-      const int64_t chunk = plan_.chunk_of(turn);
+    each_chunk(queue, [&](int64_t worker, int64_t chunk, int64_t first, int64_t last) {
       void* const memory = workspace_ + static_cast<size_t>(worker) * each_;
       Places places{plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)], nullptr};
       if (noted_ != Noted::none)
         places.noted = plan_.noted.as<uint16_t>() + plan_.chunk_noted[static_cast<size_t>(chunk)];
-      const int64_t last = plan_.chunks[static_cast<size_t>(chunk) + 1];
       // Rows are made in a block that stays in the innermost cache, and leave it by whole lines while the next are
       // made.
       alignas(cache_line) E block[made_bytes / sizeof(E)];
@@ -96,7 +94,7 @@ class HostNumeric {
         from += count;
         filled -= count;
       };
-      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)]; i < last;) {
+      for (int64_t i = first; i < last;) {
         const int32_t kind = kind_of(i);
         const Alike alike = stepped(kind) ? alike_from(left_.pattern, plan_.kinds.as<int32_t>(), i, last) : Alike{};
         const int64_t rows = alike.rows(), begin = start(i), count = start(i + rows) - begin;
