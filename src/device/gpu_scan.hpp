@@ -251,6 +251,7 @@ struct ClearWords {
   }
 };
 
+/// bytes: a multiple of 8.
 inline void clear_words(const Queue& queue, void* words, size_t bytes) {
   const auto count = static_cast<int64_t>(bytes / 8);
   launch(queue, std::min(blocks_for(count, 1024), 4096u), ClearWords::threads, 0,

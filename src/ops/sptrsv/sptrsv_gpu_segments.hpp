@@ -201,7 +201,6 @@ class Segments {
   int64_t first_level() const { return first_level_; }
   Buffer& records() { return records_; }
 
- private:
   /// chained: the levels before the first long row are chains'.
   static bool pay(const LongRows& found, const Levels& levels, int64_t rows, bool chained) {
     using namespace segment_tuning;
@@ -211,6 +210,7 @@ class Segments {
     return lone || static_cast<double>(found.entries) >= share * levels.entries_a_row * static_cast<double>(rows);
   }
 
+ private:
   int64_t count_ = 0, first_level_ = 0;
   Buffer records_;
 };

@@ -12,95 +12,15 @@
 #include "sptrsv_gpu_chains.hpp"
 #include "sptrsv_gpu_parts.hpp"
 #include "sptrsv_gpu_relabelled.hpp"
+#include "sptrsv_gpu_row_variants.hpp"
 #include "sptrsv_gpu_segments.hpp"
 #include "sptrsv_gpu_stretches.hpp"
 #include "sptrsv_gpu_sync_free_kernels.hpp"
 #include "sptrsv_gpu_sync_free_rows.hpp"
+#include "sptrsv_gpu_unlike_rows.hpp"
 
 namespace kkc::sptrsv {
 namespace gpu_parts {
-
-namespace sync_free_tuning {
-inline constexpr int near_gate = 4;         // levels that a warp's gate lies before its rows
-inline constexpr int far_gate = 8;          // where levels are narrow
-inline constexpr double narrow_mean = 512;  // rows a level, at most
-inline constexpr unsigned chain_nap = 100;  // nanoseconds between looks at it in a chain
-inline constexpr double uneven = 8;         // of the width of a row's level, or of the longest row, by the mean
-inline constexpr double many_rows = 4096;   // of a level: more than wait at once
-}  // namespace sync_free_tuning
-
-/// Of SolveRows: what was fastest on an H200 for grids and their ILU(1) factors (2 to 89 entries a row), random rows
-/// and skewed ones. gate_distance: 0 without gates.
-struct RowVariant {
-  int lanes_log2, batch, gate_distance;
-  RowKind kind = RowKind::plain;
-};
-
-/// Of so few entries in the mean that a row has `least` lanes: more where, of few levels, one long row would take
-/// longer than all others do with more.
-inline int lanes_beside_long_row(const Desc& desc, const Levels& levels, int least) {
-  constexpr int64_t few_levels = 16;
-  constexpr double rows_an_entry = 80'000;  // lanes that take as long as an entry of one lane
-  if (transposes(desc.op) || levels.count > few_levels) return least;
-  int best = least;
-  const auto cost = [&](int log2) {
-    return static_cast<double>(desc.rows.longest) / (1 << log2) +
-           static_cast<double>(desc.A.rows) * (1 << log2) / rows_an_entry;
-  };
-  for (int log2 = least + 1; log2 <= 5; ++log2)
-    if (cost(log2) < cost(best)) best = log2;
-  return best;
-}
-
-inline RowVariant row_variant(const Desc& desc, const Levels& levels, bool segmented) {
-  using namespace sync_free_tuning;
-  if (segmented) return {5, 4, 0, RowKind::segmented};
-  double squares = 0;
-  for (int64_t l = 0; l < levels.count; ++l) {
-    const auto width = static_cast<double>(levels.starts[size_t(l) + 1] - levels.starts[size_t(l)]);
-    squares += width * width;
-  }
-  const double entries = levels.entries_a_row, rows = static_cast<double>(std::max<int64_t>(1, levels.rows));
-  const double mean = rows / static_cast<double>(std::max<int64_t>(1, levels.count));
-  const bool alike =
-      !transposes(desc.op) && static_cast<double>(desc.rows.longest) * rows <= uneven * static_cast<double>(desc.A.nnz);
-  const bool gated = alike || squares / rows <= uneven * mean;
-  if (!gated && entries > 4) return {5, 4, 0};
-  const int distance = !gated ? 0 : mean <= narrow_mean ? far_gate : near_gate;
-  if (entries <= 4) return {lanes_beside_long_row(desc, levels, entries <= 2 ? 1 : 2), 1, distance};
-  if (entries <= 20 && mean >= many_rows) return {entries <= 8 ? 2 : 3, 1, distance, RowKind::relabelled};
-  if (entries <= 8) return {3, 1, distance};
-  if (entries <= 16) return {4, 1, distance};
-  if (entries <= 48) return {5, 1, distance};
-  return {5, 2, distance};
-}
-
-template <class T, class I, class O, class F>
-void with_row_kernel(const RowVariant& variant, const F& f) {
-  const auto is = [&](int lanes_log2, int batch, RowKind kind) {
-    return variant.lanes_log2 == lanes_log2 && variant.batch == batch && variant.kind == kind;
-  };
-  if (is(1, 1, RowKind::plain))
-    f(SolveRows<T, I, O, 1, 1>{});
-  else if (is(2, 1, RowKind::plain))
-    f(SolveRows<T, I, O, 2, 1>{});
-  else if (is(2, 1, RowKind::relabelled))
-    f(SolveRows<T, I, O, 2, 1, RowKind::relabelled>{});
-  else if (is(3, 1, RowKind::relabelled))
-    f(SolveRows<T, I, O, 3, 1, RowKind::relabelled>{});
-  else if (is(3, 1, RowKind::plain))
-    f(SolveRows<T, I, O, 3, 1>{});
-  else if (is(4, 1, RowKind::plain))
-    f(SolveRows<T, I, O, 4, 1>{});
-  else if (is(5, 1, RowKind::plain))
-    f(SolveRows<T, I, O, 5, 1>{});
-  else if (is(5, 2, RowKind::plain))
-    f(SolveRows<T, I, O, 5, 2>{});
-  else if (is(5, 4, RowKind::plain))
-    f(SolveRows<T, I, O, 5, 4>{});
-  else
-    f(SolveRows<T, I, O, 5, 4, RowKind::segmented>{});
-}
 
 template <class T, class I, class O>
 class SyncFreeKernel final : public Kernel {
@@ -111,10 +31,15 @@ class SyncFreeKernel final : public Kernel {
         rows_(desc.A.rows),
         vectors_(desc.vectors),
         by_records_(vectors_ == 1 && triangle_.levels().parted),
-        segments_(desc, queue, triangle_.template with_values<T>(desc.A), triangle_.levels()),
+        unlike_(desc, queue, triangle_.template with_values<T>(desc.A), triangle_.levels()),
+        segments_(unlike_.taken()
+                      ? Segments<T, I, O>()
+                      : Segments<T, I, O>(desc, queue, triangle_.template with_values<T>(desc.A), triangle_.levels())),
         variant_(row_variant(desc, triangle_.levels(), segments_.count() > 0)),
         runs_(runs()),
         zeros_(desc.memory, queue) {
+    gpu::prepare<Fill>(queue);
+    if (unlike_.taken()) return;
     share_chains(desc, queue);
     int64_t groups = 0;
     bool chains = false, others = false;
@@ -157,7 +82,6 @@ class SyncFreeKernel final : public Kernel {
       }
       with_row_kernel<T, I, O>(variant_, [&]<class Rows>(Rows) { gpu::prepare<Rows>(queue); });
     }
-    gpu::prepare<Fill>(queue);
     if (others && !by_records_) gpu::prepare<Wide>(queue);
   }
 
@@ -173,6 +97,11 @@ class SyncFreeKernel final : public Kernel {
     solver.column_lanes_log2 = lanes_.columns_log2;
     unsigned* ticket = static_cast<unsigned*>(args.workspace);
     const I* gates = gates_.as<I>();
+    const RowWork<T, I, O> work{solver.A, solver.operands, solver.work, solver.zeros};
+    if (unlike_.taken()) {
+      unlike_.solve(queue, work, ticket);
+      return;
+    }
     for (const SyncFreeRun& run : runs_) {
       solver.entry_lanes_log2 = lanes_log2_of(run) - lanes_.columns_log2;
       solver.nap = run.chain ? sync_free_tuning::chain_nap : 0;
@@ -180,12 +109,9 @@ class SyncFreeKernel final : public Kernel {
         gpu::launch(queue, 1, Chain::threads, 0, Chain{solver, places_.as<I>(), gates, run.first, run.end});
       else if (by_records_)
         with_row_kernel<T, I, O>(variant_, [&]<class Rows>(Rows rows) {
-          rows.A = solver.A;
-          rows.operands = solver.operands;
+          rows.rows = work;
           rows.records = records_.as<Record<I, O>>();
           rows.columns_by_position = columns_.as<I>();
-          rows.work = solver.work;
-          rows.zeros = solver.zeros;
           rows.gates = variant_.gate_distance != 0 ? gates : nullptr;
           rows.first_position = run.first;
           rows.end_position = run.end;
@@ -200,7 +126,7 @@ class SyncFreeKernel final : public Kernel {
   }
 
   size_t workspace_bytes() const override {
-    return flagged_bytes(ticket_bytes(), rows_ * vectors_ + segments_.count(), sizeof(T));
+    return flagged_bytes(ticket_bytes(), rows_ * vectors_ + segments_.count() + unlike_.sums(), sizeof(T));
   }
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
     return zeros_.check(queue, where, count);
@@ -215,11 +141,14 @@ class SyncFreeKernel final : public Kernel {
     info.add("rows_per_level", static_cast<double>(rows_) / static_cast<double>(std::max<int64_t>(1, levels.count)));
     info.add("launches", static_cast<int64_t>(runs_.size()));
     info.add("chained_rows", chained);
-    info.add("segments", segments_.count());
+    info.add("segments", segments_.count() + unlike_.sums() - unlike_.long_rows());
+    info.add("rows_by_warps", unlike_.long_rows());
     info.add("renumbered", int64_t{columns_.bytes() != 0});
-    info.add("lanes_a_row", int64_t{1} << (by_records_ ? variant_.lanes_log2 : lanes_.log2()));
+    info.add("lanes_a_row", int64_t{1} << (unlike_.taken() ? unlike_.lanes_log2()
+                                           : by_records_   ? variant_.lanes_log2
+                                                           : lanes_.log2()));
     info.add("plan_bytes", static_cast<int64_t>(triangle_.bytes() + gates_.bytes() + places_.bytes() +
-                                                records_.bytes() + columns_.bytes()));
+                                                records_.bytes() + columns_.bytes() + unlike_.bytes()));
   }
 
  private:
@@ -283,6 +212,7 @@ class SyncFreeKernel final : public Kernel {
   Lanes lanes_;
   int64_t rows_, vectors_;
   bool by_records_;  // by SolveRows
+  UnlikeRows<T, I, O> unlike_;
   Segments<T, I, O> segments_;
   RowVariant variant_;
   std::vector<SyncFreeRun> runs_;

@@ -7,8 +7,20 @@
 
 namespace kkc::sptrsv::gpu_parts {
 
-/// For each warp's rows: a row about `distance` levels before them. Until it is solved, theirs cannot be: they look at
-/// that one alone, and leave the memory to those whose turn it is. Without an order: its position.
+/// For rows from `position`, of level `low`, on: a row about `distance` levels before them, or -1. Until it is solved,
+/// theirs cannot be: they look at that one alone, and leave the memory to those whose turn it is. Without an order: its
+/// position.
+template <class I>
+__device__ inline I gate_before(const I* order, const I* starts, int64_t low, int64_t position, int distance) {
+  if (low < distance) return I{-1};
+  const int64_t begin = starts[low], width = starts[low + 1] - begin;
+  const int64_t other = starts[low - distance], other_width = starts[low - distance + 1] - other;
+  const double share = static_cast<double>(position - begin) / static_cast<double>(width);
+  const int64_t p = other + min(other_width - 1, static_cast<int64_t>(share * static_cast<double>(other_width)));
+  return order != nullptr ? order[p] : static_cast<I>(p);
+}
+
+/// Gates of warps' rows.
 template <class I>
 struct SetGates {
   static constexpr int threads = 256;
@@ -21,16 +33,7 @@ struct SetGates {
     const int64_t g = int64_t{blockIdx.x} * threads + threadIdx.x;
     if (g >= groups) return;
     const int64_t first = first_position + g * each;
-    const int64_t low = last_begun(starts, levels, first);
-    I gate = -1;
-    if (low >= distance) {
-      const int64_t begin = starts[low], width = starts[low + 1] - begin;
-      const int64_t other = starts[low - distance], other_width = starts[low - distance + 1] - other;
-      const double share = static_cast<double>(first - begin) / static_cast<double>(width);
-      const int64_t p = other + min(other_width - 1, static_cast<int64_t>(share * static_cast<double>(other_width)));
-      gate = order != nullptr ? order[p] : static_cast<I>(p);
-    }
-    gates[g] = gate;
+    gates[g] = gate_before(order, starts, last_begun(starts, levels, first), first, distance);
   }
 };
 

@@ -39,39 +39,29 @@ struct SetRecords {
 
 enum class RowKind { plain, segmented, relabelled };
 
-/// A row for `1 << lanes_log2` lanes, each of which has `batch` entries under way and adds them up in their order: the
-/// same bits in every run. Blocks take tickets, as SolveSyncFree's do. Records of `segmented` may be segments of rows
-/// (sptrsv_gpu_segments.hpp); `relabelled` ones number unknowns by position (sptrsv_gpu_relabelled.hpp).
-template <class T, class I, class O, int lanes_log2, int batch, RowKind kind = RowKind::plain>
-struct SolveRows {
-  static constexpr bool segmented = kind == RowKind::segmented, relabelled = kind == RowKind::relabelled;
-  // Where levels are wide blocks follow each other so fast that they wait for tickets: fewer of them.
-  static constexpr int threads = relabelled && lanes_log2 > 2 ? 256 : 128;
-  static constexpr int warps = threads / 32, lanes = 1 << lanes_log2, each = 32 >> lanes_log2;
-  static constexpr int blocks_per_sm = (sizeof(T) > 8 || sizeof(O) > 4 ? 8 : batch > 2 ? 10 : 12) * 128 / threads;
+/// Rows of one right-hand side, by warps.
+template <class T, class I, class O>
+struct RowWork {
   Triangle<T, I, O> A;  // parted
   Operands<T> operands;
-  const Record<I, O>* records;
-  const I* columns_by_position;  // of relabelled rows
-  T* work;                       // [rows], then [segments], ones at first
+  T* work;  // [rows], then sums of segments, ones at first
   gpu::Zeros* zeros;
-  const I* gates;  // or null
-  int64_t first_position, end_position;
-  unsigned* ticket;  // ~0 at first
 
-  __device__ void operator()() const {
-    __shared__ unsigned shared_ticket;
-    if (threadIdx.x == 0) shared_ticket = atomicAdd(ticket, 1u) + 1u;
-    __syncthreads();
-    const int64_t group = static_cast<int64_t>(shared_ticket) * warps + threadIdx.x / 32;
+  /// The rows that records[first .. end_record - 1] stand for, as many as a warp has room for: one for each
+  /// `1 << lanes_log2` lanes, each of which has `batch` entries under way and adds them up in their order: the same
+  /// bits in every run. All lanes of the warp call. Records of `segmented` may be segments of rows
+  /// (sptrsv_gpu_segments.hpp), `relabelled` ones number unknowns by position (sptrsv_gpu_relabelled.hpp).
+  template <int lanes_log2, int batch, RowKind kind>
+  __device__ void solve(const Record<I, O>* records, int64_t first, int64_t end_record, const I* columns_by_position,
+                        I gate) const {
+    constexpr bool segmented = kind == RowKind::segmented, relabelled = kind == RowKind::relabelled;
+    constexpr int lanes = 1 << lanes_log2;
     const int lane = static_cast<int>(threadIdx.x) & 31, e = lane & (lanes - 1);
-    const int64_t first = first_position + group * each, position = first + (lane >> lanes_log2);
-    if (first >= end_position) return;
-    const bool valid = position < end_position, writes = valid && e == 0;
+    const int64_t position = first + (lane >> lanes_log2);
+    const bool valid = position < end_record, writes = valid && e == 0;
     const T alpha = operands.alpha.get();
     const bool trivial = gpu::is_zero(alpha);  // reads nothing, and waits for nothing
     const Record<I, O> record = valid ? records[position] : Record<I, O>{};
-    const I gate = gates != nullptr && !trivial ? gates[group] : I{-1};
     const bool segment = segmented && record.row >= A.rows;
     O count = trivial ? O{0} : record.count, from = record.from, parts = 0;
     if (relabelled && valid && !trivial) count = static_cast<O>(records[position + 1].count - record.count);
@@ -118,7 +108,7 @@ struct SolveRows {
         inverse = reciprocal(diagonal);
       }
     }
-    if (gate >= 0)
+    if (gate >= 0 && !trivial)
       while (absent(gpu::load_fresh(work + gate))) {
       }
 
@@ -159,6 +149,68 @@ struct SolveRows {
         publish(work + record.row, x);
       operands.x[record.row * operands.x_row] = x;
       if (zero) zeros->note(record.row);
+    }
+  }
+};
+
+/// Rows in the order of their levels, `each` a warp. Blocks take tickets, as SolveSyncFree's do.
+template <class T, class I, class O, int lanes_log2, int batch, RowKind kind = RowKind::plain>
+struct SolveRows {
+  static constexpr bool relabelled = kind == RowKind::relabelled;
+  // Where levels are wide blocks follow each other so fast that they wait for tickets: fewer of them.
+  static constexpr int threads = relabelled && lanes_log2 > 2 ? 256 : 128;
+  static constexpr int warps = threads / 32, each = 32 >> lanes_log2;
+  static constexpr int blocks_per_sm = (sizeof(T) > 8 || sizeof(O) > 4 ? 8 : batch > 2 ? 10 : 12) * 128 / threads;
+  RowWork<T, I, O> rows;
+  const Record<I, O>* records;
+  const I* columns_by_position;  // of relabelled rows
+  const I* gates;                // or null
+  int64_t first_position, end_position;
+  unsigned* ticket;  // ~0 at first
+
+  __device__ void operator()() const {
+    __shared__ unsigned shared_ticket;
+    if (threadIdx.x == 0) shared_ticket = atomicAdd(ticket, 1u) + 1u;
+    __syncthreads();
+    const int64_t group = static_cast<int64_t>(shared_ticket) * warps + threadIdx.x / 32;
+    const int64_t first = first_position + group * each;
+    if (first >= end_position) return;
+    rows.template solve<lanes_log2, batch, kind>(records, first, end_position, columns_by_position,
+                                                 gates != nullptr ? gates[group] : I{-1});
+  }
+};
+
+/// What a warp of SolveUnlikeRows takes, in one load.
+template <class I>
+struct alignas(2 * sizeof(I)) Turn {
+  I what;  // the first of the short rows; ~i: long row or segment i
+  I gate;  // or -1
+};
+
+/// Rows of unlike lengths: a short one for `1 << lanes_log2` lanes, a long one, or a segment of it, for a warp, in the
+/// order of `turns` (sptrsv_gpu_unlike_rows.hpp).
+template <class T, class I, class O, int lanes_log2>
+struct SolveUnlikeRows {
+  static constexpr int threads = 128, warps = threads / 32;
+  static constexpr int blocks_per_sm = sizeof(T) > 8 || sizeof(O) > 4 ? 8 : 10;
+  RowWork<T, I, O> rows;
+  const Record<I, O>*short_rows, *long_rows;
+  const Turn<I>* turns;
+  int64_t turn_count, short_count;
+  unsigned* ticket;  // ~0 at first
+
+  __device__ void operator()() const {
+    __shared__ unsigned shared_ticket;
+    if (threadIdx.x == 0) shared_ticket = atomicAdd(ticket, 1u) + 1u;
+    __syncthreads();
+    const int64_t t = static_cast<int64_t>(shared_ticket) * warps + threadIdx.x / 32;
+    if (t >= turn_count) return;
+    const Turn<I> turn = turns[t];
+    if (turn.what >= 0) {
+      rows.template solve<lanes_log2, 1, RowKind::plain>(short_rows, turn.what, short_count, nullptr, turn.gate);
+    } else {
+      const int64_t item = ~turn.what;
+      rows.template solve<5, 4, RowKind::segmented>(long_rows, item, item + 1, nullptr, turn.gate);
     }
   }
 };
