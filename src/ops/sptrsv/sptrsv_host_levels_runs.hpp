@@ -16,11 +16,10 @@
 
 #include "device/host_gather.hpp"
 #include "ops/levels/levels_host_blocks.hpp"
+#include "ops/sptrsv/sptrsv_host_group.hpp"
 #include "ops/sptrsv/sptrsv_host_triangle.hpp"
 
 namespace kkc::sptrsv::host_levels_parts {
-
-inline constexpr int group_rows = 8;
 
 /// Of a row's terms those before are added to four sums in turn.
 inline int64_t taken_by_fours(int64_t length) { return length > 0 ? (length - 1) / 4 * 4 : 0; }
@@ -44,8 +43,8 @@ struct RunRows {
 template <class S, class I, bool Ascending>
 struct RunSolver {
   static_assert(std::is_floating_point_v<S>);
-  using L = Pack<S, group_rows>;
-  using Zeros = decltype(L{} == L{});
+  using L = Group<S>;
+  using Zeros = Group<typename L::Word>;
   static constexpr int64_t way = Ascending ? 1 : -1, rows_ahead = 4 * group_rows, most_asked_for = 16;
 
   S alpha;
@@ -63,22 +62,22 @@ struct RunSolver {
     };
     L sum, other{}, third{}, fourth{}, inverse;
     if (b_row == 1)
-      load(b + row, sum);
+      sum.template load<Ascending>(b + row);
     else
-      strided(b + row * b_row, way * b_row, sum);
+      sum.load_strided(b + row * b_row, way * b_row);
     sum *= alpha;
     if (!unit) {
-      strided(run.diagonal + from * stride, stride, inverse);
-      zeros |= inverse == 0;
-      inverse = 1 / inverse;
+      inverse.load_strided(run.diagonal + from * stride, stride);
+      inverse.note_zeros(zeros);
+      inverse.invert();
     }
     const auto subtract = [&](L & from_sum, int64_t k) __attribute__((always_inline)) {
       L a, unknowns;
-      strided(values + k * way, stride, a);
+      a.load_strided(values + k * way, stride);
       const S* at = known(k);
       if (length <= most_asked_for) prefetch(at + way * rows_ahead);
-      load(at, unknowns);
-      from_sum -= a * unknowns;
+      unknowns.template load<Ascending>(at);
+      from_sum.subtract_product(a, unknowns);
     };
     const int64_t fours = taken_by_fours(length), far_fours = std::min(fours, run.far) / 4 * 4;
     int64_t k = 0;
@@ -92,7 +91,7 @@ struct RunSolver {
       for (; k < run.far && k + 1 < length; ++k) subtract(sum, k);
     S* out = x + row;
     if (k == run.far && k + 1 == length && known(k) == out - way) {
-      sum = (sum + other) + (third + fourth);
+      join(sum, other, third, fourth);
       const S* near = values + k * way;
       S last = out[-way];
       for (int i = 0; i < group_rows; ++i) {
@@ -100,6 +99,13 @@ struct RunSolver {
         if (!unit) last *= inverse[i];
         out[i * way] = last;
       }
+      return;
+    }
+    if (k == length || (k + 1 == length && k < run.far)) {  // nobody waits for a neighbour
+      join(sum, other, third, fourth);
+      if (k < length) subtract(sum, k);
+      if (!unit) sum *= inverse;
+      sum.template store<Ascending>(out);
       return;
     }
     for (int i = 0; i < group_rows; ++i) {
@@ -137,15 +143,11 @@ struct RunSolver {
     return k < length ? sum - product(k) : sum;
   }
 
-  /// Of neighbours in order of steps.
-  [[gnu::always_inline]] static void load(const S* from, L& lanes) {
-    std::memcpy(&lanes, Ascending ? from : from - (group_rows - 1), sizeof(L));
-    if constexpr (!Ascending) lanes = __builtin_shufflevector(lanes, lanes, 7, 6, 5, 4, 3, 2, 1, 0);
-  }
-
-  [[gnu::always_inline]] static void strided(const S* from, int64_t stride, L& lanes) {
-    lanes = L{from[0],          from[stride],     from[2 * stride], from[3 * stride],
-              from[4 * stride], from[5 * stride], from[6 * stride], from[7 * stride]};
+  /// (sum + other) + (third + fourth)
+  [[gnu::always_inline]] static void join(L& sum, const L& other, L& third, const L& fourth) {
+    sum += other;
+    third += fourth;
+    sum += third;
   }
 };
 
