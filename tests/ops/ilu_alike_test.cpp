@@ -299,49 +299,6 @@ TEST_CASE("ilu, ic: tables beside a few long rows, on GPUs", "[ilu][ic][gpu]") {
   }
 }
 
-TEST_CASE("ilu, ic: few levels of very many short rows", "[ilu][ic]") {
-  Random random(seed());
-  INFO("seed " << seed());
-  // Rows of three levels, which need some of those of the levels before.
-  constexpr int64_t width = 33'000;
-  Rows rows(3 * width);
-  for (int64_t i = 0; i < std::ssize(rows); ++i) {
-    rows[static_cast<size_t>(i)].push_back(i);
-    for (int64_t k = 0; k < i / width; ++k) {
-      const int64_t j = random_int(random, 0, i / width * width - 1);
-      rows[static_cast<size_t>(i)].push_back(j);
-      rows[static_cast<size_t>(j)].push_back(i);
-    }
-  }
-  for (auto& row : rows) put_in_order(row);
-  on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
-    if (implementation != "gpu_few_levels") return;
-    const HostCsr<double> A = with_values<double>(random, rows, form);
-    const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
-    Plan plan;
-    Matrix F;
-    ok(plan_factors(form, ctx, A_device, "{}", plan.out()));
-    CHECK_THAT(info_of_plan(plan), ContainsSubstring("\"implementation\":\"gpu_few_levels\""));
-    ok(kkc_plan_create_output(plan, F.out()));
-    REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
-    CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
-    // Narrower levels are not for it, nor is a row that many others would go through.
-    Rows arrow = rows;
-    for (int64_t i = width; i < width + 100; ++i) {
-      arrow[0].push_back(i);
-      arrow[static_cast<size_t>(i)].push_back(0);
-      put_in_order(arrow[static_cast<size_t>(i)]);
-    }
-    put_in_order(arrow[0]);
-    for (const Rows& others : {grid(200, 200, 1, false), arrow}) {
-      Plan none;
-      const DeviceCsr<double> other(ctx, with_values<double>(random, others, form), KKC_INDEX_32_32, 0);
-      CHECK(plan_factors(form, ctx, other, R"({"implementation": "gpu_few_levels"})", none.out()) ==
-            KKC_STATUS_NOT_SUPPORTED);
-    }
-  });
-}
-
 TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs says so", "[ilu][ic]") {
   Random random(seed());
   Rows rows(20000);

@@ -10,7 +10,7 @@ template <class Dev>
 constexpr Implementation gpu_few_levels() {
   return {{"gpu_few_levels"},
           true,
-          ilu::gpu_parts::few_levels_unsupported,
+          ilu::gpu_parts::few_levels_unsupported<ilu::Form::cholesky>,
           ilu::gpu_parts::make_levels<ilu::Form::cholesky>};
 }
 

@@ -104,7 +104,7 @@ class SyncFreeKernel final : public Kernel {
     levels_ = levels_of(desc, queue);
     constexpr size_t entry_bytes = sizeof(E) + sizeof(I);
     room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
-    if (desc.longest_row > room_beside_long_rows) find_tasks(desc, queue);
+    if (desc.longest_row > longest_without_blocks) find_tasks(desc, queue);
     if (task_count_ > 0) {
       if constexpr (form == Form::lu)
         columns_ = transpose::transposed_pattern(queue, desc.memory, pattern_of_factors(desc));
@@ -167,14 +167,16 @@ class SyncFreeKernel final : public Kernel {
   static constexpr uint32_t needed_of_a_meeting = 4;
   // Rows a level in the mean, up to which most rows wait for the last that they need.
   static constexpr int64_t level_of_chains = 200;
+  // Entries of a row: where none has more, blocks take none.
+  static constexpr int64_t longest_without_blocks = form == Form::lu ? 256 : 1024;
   // Entries of a row in shared memory where few rows are longer: the less room a row takes, the more rows there are at
   // once.
   static constexpr int32_t room_beside_few = form == Form::lu ? 512 : 256;
   // The same where blocks take some rows.
   static constexpr int32_t room_beside_blocks = 192;
   // A row that looks through eight times as many entries of needed rows is for a block; where few rows do, so is one
-  // that looks through more than this.
-  static constexpr int64_t least_heavy = 2048, rows_of_a_heavy_one = 64;
+  // that looks through more than this; where most rows do, none is.
+  static constexpr int64_t least_heavy = 2048, rows_of_a_heavy_one = 64, rows_of_an_even_one = 2;
   static constexpr int warps_of_tasks = Blocks::threads / 32;
 
   size_t columns_bytes() const {
@@ -254,8 +256,9 @@ class SyncFreeKernel final : public Kernel {
     int least = 0;  // weight of rows for blocks
     while (++least < Find::steps && above[static_cast<size_t>(least) - 1] * rows_of_a_heavy_one > n) {
     }
-    if (above[static_cast<size_t>(least) - 1] == 0) return;
-    std::vector<I> heavy(above[static_cast<size_t>(least) - 1]);  // their places in the order
+    const int64_t found = above[static_cast<size_t>(least) - 1];
+    if (found == 0 || found * rows_of_an_even_one > n) return;
+    std::vector<I> heavy(static_cast<size_t>(found));  // their places in the order
     heavy_count_ = static_cast<int64_t>(heavy.size());
     const Buffer list = device_array<I>(desc, heavy.size());
     gpu::Selection(queue, desc.memory, n, IsHeavyRow{flags.as<uint8_t>(), least}).each(ListHeavyRows<I>{list.as<I>()});

@@ -8,7 +8,7 @@ namespace kkc::ilu {
 
 template <class Dev>
 constexpr Implementation gpu_few_levels() {
-  return {{"gpu_few_levels"}, true, gpu_parts::few_levels_unsupported, gpu_parts::make_levels<Form::lu>};
+  return {{"gpu_few_levels"}, true, gpu_parts::few_levels_unsupported<Form::lu>, gpu_parts::make_levels<Form::lu>};
 }
 
 }  // namespace kkc::ilu

@@ -24,7 +24,8 @@ class LevelsKernel final : public Kernel {
   LevelsKernel(const Desc& desc, Queue& queue)
       : factors_(desc.factors), rule_(desc.pivots), found_(desc.memory, queue) {
     levels_ = levels_of(desc, queue);
-    const auto entries = static_cast<uint64_t>(std::clamp(levels_->entries_a_row, 1.0, 32.0));
+    const auto entries =
+        static_cast<uint64_t>(std::clamp<int64_t>(desc.factors.nnz / std::max<int64_t>(1, desc.A.rows), 1, 32));
     lanes_log2_ = std::bit_width(std::bit_ceil(entries)) - 1;
     for (int64_t l = 0; l < levels_->count; ++l) {
       const auto at = static_cast<size_t>(l);
@@ -94,17 +95,27 @@ std::unique_ptr<Kernel> make_levels(const Desc& desc, Queue& queue) {
   return make_kernel<LevelsKernel, form>(desc, queue);
 }
 
-/// Finds levels. Short rows of so few levels take less time by a launch for each than by waiting for each other.
-inline std::string few_levels_unsupported(const Desc& desc) {
-  constexpr int64_t least_level_of_few = 32768, short_row = 6, longest = 64;  // for few lanes
-  const int64_t rows = desc.A.rows;
+/// Finds levels. Short rows take less time by a launch for each of two levels, and, of lu, the shortest ones by a
+/// launch for each of few, than by waiting for each other.
+template <Form form>
+std::string few_levels_unsupported(const Desc& desc) {
+  constexpr int64_t least_level_of_few = 32768, fewest = 2;     // levels
+  constexpr int64_t short_row = 6, longest = 16, shortest = 4;  // entries
+  constexpr double shortest_mean = 1.5;
+  const int64_t rows = desc.A.rows, nnz = desc.factors.nnz;
   if (rows < least_level_of_few) return cat("takes ", least_level_of_few, " rows or more, A has ", rows);
-  if (desc.factors.nnz > short_row * rows)
-    return cat("takes rows of at most ", short_row, " entries in the mean, the factors have ", desc.factors.nnz, " in ",
-               rows);
+  if (nnz > short_row * rows)
+    return cat("takes rows of at most ", short_row, " entries in the mean, the factors have ", nnz, " in ", rows);
   if (desc.longest_row > longest)
     return cat("takes rows of at most ", longest, " entries, the factors may have one of ", desc.longest_row);
-  return reason_of(desc, [&](Queue& queue) { return narrow_levels(desc, queue, least_level_of_few); });
+  return reason_of(desc, [&](Queue& queue) -> std::string {
+    if (const int64_t levels = levels_of(desc, queue)->count; levels <= fewest) return {};
+    if (form == Form::cholesky || desc.longest_row > shortest ||
+        static_cast<double>(nnz) > shortest_mean * static_cast<double>(rows))
+      return cat("takes at most ", fewest, " levels, but of lu and of rows of at most ", shortest, " entries and ",
+                 shortest_mean, " in the mean");
+    return narrow_levels(desc, queue, least_level_of_few);
+  });
 }
 
 inline std::string levels_unsupported(const Desc& desc) { return desc.A.rows == 0 ? "there are no rows" : ""; }

@@ -158,15 +158,15 @@ struct LevelStart {
 
 /// Records of all rows, and for each warp a gate: the place of a pivot some levels before its own. Until it is there
 /// the warp's rows are hardly ready: they look there alone, and leave the memory to those whose turn it is.
-template <class I, class O, class Start = uint32_t>
+template <class I, class O>
 struct SetProgramRows {
   static constexpr int threads = 256, distance = 3;
   FactorRows<I, O> rows;
   const I* order;
   const LevelStart* levels;  // [count + 1]
   int64_t count, level_count;
-  const int32_t* program_of;  // slots; null: each row its own
-  const Start* start_of;      // [slots]
+  const int32_t* program_of;  // slots
+  const uint32_t* start_of;   // [slots]
   int each;                   // rows a warp
   ProgramRow<I, O>* records;
   O* gates;  // or null
@@ -185,8 +185,7 @@ struct SetProgramRows {
     const I row = order[p];
     const O first = rows.offsets[row];
     const int64_t begin = levels[low].rows, to = levels[low].records + (p - begin);
-    records[to] = {first, row, static_cast<uint32_t>(start_of[program_of != nullptr ? program_of[row] : row]),
-                   static_cast<uint16_t>(rows.diagonal[row] - first),
+    records[to] = {first, row, start_of[program_of[row]], static_cast<uint16_t>(rows.diagonal[row] - first),
                    static_cast<uint16_t>(rows.offsets[row + 1] - first)};
     if (gates == nullptr || to % each != 0) return;
     O gate = -1;

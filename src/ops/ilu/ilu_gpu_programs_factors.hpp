@@ -193,6 +193,11 @@ std::string programs_unsupported(const Desc& desc) {
   if (desc.factors.nnz > most * desc.A.rows)
     return cat("takes rows of at most ", most, " entries on average, the factors have ", desc.factors.nnz, " in ",
                desc.A.rows);
+  // Nor where rows are unlike each other.
+  constexpr int64_t longer = 16;
+  if (desc.longest_row > longer && desc.longest_row * desc.A.rows > longer * desc.factors.nnz)
+    return cat("takes rows at most ", longer, " times as long as the mean, the factors may have one of ",
+               desc.longest_row, " entries beside ", desc.factors.nnz, " in ", desc.A.rows, " rows");
   return reason_of(desc, [&](Queue& queue) {
     std::string reason = narrow_levels(desc, queue, least_level);
     return reason.empty() ? programs_of<form>(desc, queue)->unsupported : reason;

@@ -3,7 +3,7 @@
 
 #include "device/gpu_scan.hpp"
 #include "ilu_gpu_programs_factors.hpp"
-#include "ilu_gpu_tables_kernels.hpp"
+#include "ilu_gpu_short_tables_kernels.hpp"
 
 namespace kkc::ilu {
 namespace gpu_parts {
@@ -20,6 +20,11 @@ inline constexpr int64_t most_table_bytes = 48;
 /// Tables beside longer rows: so few of these, so few without a table, and how much one of those may look at, which a
 /// warp does, and all together for each entry of the factors.
 inline constexpr int64_t rows_of_a_longer_one = 512, rows_of_another = 64, most_of_another = 4096, looks_an_entry = 2;
+
+/// Four rows a warp, or eight: so many rows of a level and so few entries of a row in the mean, and so few in the
+/// longest with a table.
+inline constexpr int64_t least_level_of_four = 3000, row_of_four = 12, least_level_of_eight = 1024, row_of_eight = 4;
+inline constexpr int longest_beside_several = 64;
 
 /// Where the table of each row begins.
 struct TableSpace {
@@ -105,19 +110,26 @@ class TablesKernel final : public Kernel {
         found_(desc.memory, queue),
         levels_(levels_of(desc, queue)),
         rows_(desc.A.rows) {
-    build_tables(desc, queue);
+    const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
+    longest_ = space->longest;
+    const auto pays = [&](int64_t least_level, int64_t row) {
+      return longest_ <= longest_beside_several && rows_ >= least_level * levels_->count &&
+             desc.factors.nnz <= row * rows_;
+    };
+    lanes_log2_ = pays(least_level_of_eight, row_of_eight) ? 2 : pays(least_level_of_four, row_of_four) ? 3 : 5;
+    build_tables(desc, queue, *space);
     gpu::prepare<BeginPrograms>(queue);
     with_slots([&]<class Functor>(Functor) { gpu::prepare<Functor>(queue); });
   }
 
   void execute(Queue& queue, const Args& args) override {
-    const auto common = program_factors<E, I, O>(factors_, rule_, found_, records_, words_, rows_, args);
+    const auto common = program_factors<E, I, O>(factors_, rule_, found_, records_, words_, groups_, args);
     begin_programs(queue, common.values, args.factors.nnz, common.ticket);
     with_slots([&]<class Functor>(Functor functor) {
       static_cast<ProgramFactors<E, I, O>&>(functor) = common;
       functor.indices = static_cast<const I*>(args.factors.indices);
       if constexpr (requires { functor.others; }) set_case(functor.others, factors_, rule_, found_, others_, args);
-      gpu::launch(queue, gpu::blocks_for(rows_, Functor::threads / 32), Functor::threads, 0, functor);
+      gpu::launch(queue, gpu::blocks_for(groups_, Functor::threads / 32), Functor::threads, 0, functor);
     });
   }
 
@@ -132,6 +144,7 @@ class TablesKernel final : public Kernel {
     info.add("table_bytes", static_cast<int64_t>(words_.bytes()));
     info.add("longest_row", int64_t{longest_});
     info.add("rows_without_table", others_.count());
+    info.add("lanes_a_row", int64_t{1} << lanes_log2_);
   }
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
     return found_.check(queue, where, count);
@@ -140,7 +153,15 @@ class TablesKernel final : public Kernel {
  private:
   template <class F>
   void with_slots(const F& f) const {
-    if (others_.count() > 0 && longest_ <= 32)
+    if (lanes_log2_ == 2 && others_.count() > 0)
+      f(FactorShortByTables<E, form, I, O, 2, true>{});
+    else if (lanes_log2_ == 2)
+      f(FactorShortByTables<E, form, I, O, 2, false>{});
+    else if (lanes_log2_ == 3 && others_.count() > 0)
+      f(FactorShortByTables<E, form, I, O, 3, true>{});
+    else if (lanes_log2_ == 3)
+      f(FactorShortByTables<E, form, I, O, 3, false>{});
+    else if (others_.count() > 0 && longest_ <= 32)
       f(FactorByTables<E, form, I, O, 1, true>{});
     else if (others_.count() > 0)
       f(FactorByTables<E, form, I, O, 2, true>{});
@@ -159,13 +180,11 @@ class TablesKernel final : public Kernel {
     return Buffer(Memory::in_order(desc.memory), Space::device, count * sizeof(X));
   }
 
-  void build_tables(const Desc& desc, Queue& queue) {
+  void build_tables(const Desc& desc, Queue& queue, const TableSpace& space) {
     const FactorRows<I, O> rows = rows_of_factors<I, O>(desc);
-    const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
-    longest_ = space->longest;
-    const auto* const without = space->others.data() != nullptr ? space->others.template as<uint8_t>() : nullptr;
-    const auto* const starts = space->starts.template as<int64_t>();
-    words_ = device_array<uint32_t>(desc, static_cast<size_t>(space->words));
+    const auto* const without = space.others.data() != nullptr ? space.others.template as<uint8_t>() : nullptr;
+    const auto* const starts = space.starts.template as<int64_t>();
+    words_ = device_array<uint32_t>(desc, static_cast<size_t>(space.words));
     using Build = BuildTables<form, I, O>;
     const int room = (longest_ + 3) / 4 * 4, slots = ColumnTable<I>::slots_for(longest_);
     const size_t shared = Build::row_bytes(room, slots) * (Build::threads / 32);
@@ -173,19 +192,52 @@ class TablesKernel final : public Kernel {
     gpu::launch(queue, gpu::blocks_for(rows_, Build::threads / 32), Build::threads, shared,
                 Build{rows, rows_, room, slots, starts, words_.template as<uint32_t>(), without});
 
-    std::vector<LevelStart> levels(static_cast<size_t>(levels_->count) + 1);
-    for (size_t l = 0; l < levels.size(); ++l) levels[l] = {levels_->starts[l], levels_->starts[l]};
-    const Buffer device_levels = device_array<LevelStart>(desc, levels.size());
-    queue.copy(device_levels.data(), levels.data(), device_levels.bytes());
-    records_ = device_array<ProgramRow<I, O>>(desc, static_cast<size_t>(rows_));
-    gpu::launch_over(queue, rows_,
-                     SetProgramRows<I, O, int64_t>{
-                         rows, levels_->order->template as<I>(), device_levels.template as<LevelStart>(), rows_,
-                         levels_->count, nullptr, starts, 1, records_.template as<ProgramRow<I, O>>(), nullptr});
-    if (without != nullptr) {
-      gpu::launch_over(queue, rows_, MarkOthers<I, O>{without, rows_, records_.template as<ProgramRow<I, O>>()});
-      others_ = WorkspaceRows<I, O>(desc, queue, IsOther{without});
+    set_records(desc, queue, rows, starts, without);
+    if (without != nullptr) others_ = WorkspaceRows<I, O>(desc, queue, IsOther{without});
+    queue.synchronize();  // arrays of this function end
+  }
+
+  /// Levels begin at whole warps. Blocks.
+  void set_records(const Desc& desc, Queue& queue, const FactorRows<I, O>& rows, const int64_t* starts,
+                   const uint8_t* others) {
+    const int each = 32 >> lanes_log2_, limit = 2 << lanes_log2_;
+    const I* const order = levels_->order->template as<I>();
+    const auto level_count = static_cast<size_t>(levels_->count);
+    const bool some_alone = each > 1 && (others != nullptr || longest_ > limit);
+    const Buffer before = device_array<int64_t>(desc, some_alone ? static_cast<size_t>(rows_) + 1 : 0);
+    std::vector<int64_t> alone(level_count + 1);
+    if (some_alone) {
+      const Buffer counts = device_array<uint32_t>(desc, static_cast<size_t>(rows_)),
+                   of_levels = device_array<int64_t>(desc, alone.size()),
+                   scratch = device_array<char>(desc, gpu::scan_scratch_bytes<int64_t>(rows_));
+      gpu::launch_over(queue, rows_,
+                       CountAlone<I, O>{{rows, others, static_cast<O>(limit)}, order, rows_, counts.as<uint32_t>()});
+      gpu::exclusive_scan(queue, counts.as<uint32_t>(), before.as<int64_t>(), rows_, scratch.data());
+      gpu::launch_over(queue, static_cast<int64_t>(alone.size()),
+                       CountAloneOfLevels<I>{before.as<int64_t>(), levels_->device_starts->template as<I>(),
+                                             static_cast<int64_t>(alone.size()), of_levels.as<int64_t>()});
+      queue.copy(alone.data(), of_levels.data(), of_levels.bytes());
+      queue.synchronize();
     }
+    std::vector<TableLevel> levels(level_count + 1);
+    for (size_t l = 1; l <= level_count; ++l) {
+      const int64_t own = alone[l] - alone[l - 1], shared = levels_->starts[l] - levels_->starts[l - 1] - own;
+      levels[l] = {levels_->starts[l], levels[l - 1].records + (own + (shared + each - 1) / each) * each, alone[l]};
+    }
+    const int64_t records = levels.back().records;
+    groups_ = records / each;
+    const Buffer device_levels = device_array<TableLevel>(desc, levels.size()),
+                 ticket = device_array<char>(desc, ticket_bytes);
+    queue.copy(device_levels.data(), levels.data(), device_levels.bytes());
+    records_ = device_array<ProgramRow<I, O>>(desc, static_cast<size_t>(records));
+    if (records > rows_)
+      begin_programs(queue, records_.template as<uint32_t>(), static_cast<int64_t>(records_.bytes() / sizeof(uint32_t)),
+                     ticket.template as<unsigned>());
+    gpu::launch_over(queue, rows_,
+                     SetTableRows<I, O>{rows, order, device_levels.template as<TableLevel>(), rows_, levels_->count,
+                                        starts, some_alone ? before.as<int64_t>() : nullptr, others, each,
+                                        records_.template as<ProgramRow<I, O>>()});
+    queue.synchronize();  // arrays of this function are in use until here
     queue.synchronize();  // arrays of this function end
   }
 
@@ -194,7 +246,8 @@ class TablesKernel final : public Kernel {
   FoundRows found_;
   std::shared_ptr<const Levels> levels_;
   int64_t rows_;
-  int longest_ = 0;
+  int64_t groups_ = 0;  // warps' rows
+  int longest_ = 0, lanes_log2_ = 5;
   Buffer words_, records_;
   WorkspaceRows<I, O> others_;  // without a table
 };

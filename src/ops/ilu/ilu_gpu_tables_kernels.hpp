@@ -124,17 +124,6 @@ struct IsOther {
 
 /// Of the records of rows without a table, where that would begin.
 inline constexpr uint32_t without_table = UINT32_MAX;
-template <class I, class O>
-struct MarkOthers {
-  static constexpr int threads = 256;
-  const uint8_t* others;
-  int64_t count;
-  ProgramRow<I, O>* records;
-  __device__ void operator()() const {
-    const int64_t p = int64_t{blockIdx.x} * threads + threadIdx.x;
-    if (p < count && others[records[p].row] != 0) records[p].start = without_table;
-  }
-};
 
 /// Columns of a row in shared memory, and the places of those among its entries.
 template <class I>
@@ -282,18 +271,14 @@ struct OtherRows<E, form, I, O, true> {
   FactorSyncFree<E, form, I, O, false> others;
 };
 
-/// Rows of at most 32 `slots` entries, a warp for each; lanes own every 32nd entry.
-template <class E, Form form, class I, class O, int slots, bool beside_others>
-struct FactorByTables : ProgramFactors<E, I, O>, OtherRows<E, form, I, O, beside_others> {
-  static constexpr int threads = 64, each = 1;
+template <class E, Form form, class I, class O, bool beside_others>
+struct TableFactors : ProgramFactors<E, I, O>, OtherRows<E, form, I, O, beside_others> {
   const I* indices;
 
-  __device__ void operator()() const {
-    __shared__ unsigned turn;
-    const int64_t group = this->take_group(&turn);
-    if (group >= this->groups) return;
+  /// A row of at most 32 `slots` entries, or one without a table, by a warp; lanes own every 32nd entry.
+  template <int slots>
+  __device__ void factor(const ProgramRow<I, O>& record) const {
     const int lane = static_cast<int>(threadIdx.x) & 31;
-    const ProgramRow<I, O> record = this->records[group];
     if constexpr (beside_others)
       if (record.start == without_table) {
         this->others.in_memory(record.row);
@@ -391,6 +376,18 @@ struct FactorByTables : ProgramFactors<E, I, O>, OtherRows<E, form, I, O, beside
       if (e == middle) finish_row<E, form>(record.row, w[q], finite, this->rule, this->found);
       if (e < count) tell(this->values + record.first + e, w[q]);
     }
+  }
+};
+
+/// A row a warp.
+template <class E, Form form, class I, class O, int slots, bool beside_others>
+struct FactorByTables : TableFactors<E, form, I, O, beside_others> {
+  static constexpr int threads = 64;
+
+  __device__ void operator()() const {
+    __shared__ unsigned turn;
+    if (const int64_t group = this->take_group(&turn); group < this->groups)
+      this->template factor<slots>(this->records[group]);
   }
 };
 
