@@ -252,6 +252,30 @@ TEST_CASE("sptrsv: rows in turn only by few threads, and where they are no chain
   }
 }
 
+TEST_CASE("sptrsv: rows that are alike are not taken in turn", "[sptrsv]") {
+  if (!has_threads() || !has_kernels<double>(KKC_DEVICE_OPENMP, "sptrsv")) return;
+  constexpr int64_t n = 60'000, line = 600;
+  Random random(seed());
+  INFO("seed " << seed());
+  for (const int64_t each : {1, 3}) {  // every row needs the one a line before, or one in three another one, too
+    std::vector<std::vector<int64_t>> left(n);
+    for (int64_t i = line; i < n; ++i) {
+      left[static_cast<size_t>(i)] = {i - line};
+      if (each > 1 && i % each == 0 && i >= 2 * line)
+        left[static_cast<size_t>(i)].insert(left[static_cast<size_t>(i)].begin(), random_int(random, 0, i - 2 * line));
+    }
+    for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
+      const auto host = triangle_of<double>(random, left, uplo, KKC_DIAG_STORED, {});
+      const std::vector<double> right = random_vector<double>(random, static_cast<size_t>(n));
+      const auto one = solution_by_levels(host, uplo, 1, right), two = solution_by_levels(host, uplo, 2, right);
+      INFO(two.second);
+      CHECK((two.second.find("rows_in_turn") != std::string::npos) == (each > 1));
+      const bool same = one.first == two.first;
+      REQUIRE(same);
+    }
+  }
+}
+
 TEST_CASE("sptrsv: many threads list what short blocks wait for", "[sptrsv]") {
   if (!has_threads()) return;
   constexpr int64_t n = 40'000, line = 240;

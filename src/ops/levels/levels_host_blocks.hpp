@@ -203,7 +203,11 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   for (const BlockPart& part : parts) count_of_blocks += part.blocks.size();
   const bool long_blocks = static_cast<int64_t>(count_of_blocks) * 8 <= n;
   const int64_t in_turn = std::max<int64_t>(8, 64 / threads);
-  if (threads < least_threads_by_levels && !long_blocks && rows.ascending() &&
+  int64_t alike = 0;  // rows that one thread solves several at a time
+  for (const BlockPart& part : parts)
+    for (const Run& run : part.runs)
+      if (run.alike && run.rows >= shortest_run) alike += run.rows;
+  if (threads < least_threads_by_levels && !long_blocks && 2 * alike <= n && rows.ascending() &&
       seldom_waits(rows, n, ascending, threads, in_turn)) {
     made.threads = threads;
     made.steps_in_turn = in_turn;
