@@ -156,6 +156,20 @@ struct LevelStart {
   int64_t rows, records;
 };
 
+/// The level of position p. Level: its `rows` are the positions before it.
+template <class Level>
+__device__ inline int64_t level_at(const Level* levels, int64_t count, int64_t p) {
+  int64_t low = 0, high = count - 1;
+  while (low < high) {
+    const int64_t middle = (low + high + 1) / 2;
+    if (levels[middle].rows <= p)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
 /// Records of all rows, and for each warp a gate: the place of a pivot some levels before its own. Until it is there
 /// the warp's rows are hardly ready: they look there alone, and leave the memory to those whose turn it is.
 template <class I, class O>
@@ -174,14 +188,7 @@ struct SetProgramRows {
   __device__ void operator()() const {
     const int64_t p = int64_t{blockIdx.x} * threads + threadIdx.x;
     if (p >= count) return;
-    int64_t low = 0, high = level_count - 1;
-    while (low < high) {
-      const int64_t middle = (low + high + 1) / 2;
-      if (levels[middle].rows <= p)
-        low = middle;
-      else
-        high = middle - 1;
-    }
+    const int64_t low = level_at(levels, level_count, p);
     const I row = order[p];
     const O first = rows.offsets[row];
     const int64_t begin = levels[low].rows, to = levels[low].records + (p - begin);

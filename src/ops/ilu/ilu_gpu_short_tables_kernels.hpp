@@ -73,14 +73,7 @@ struct SetTableRows {
   __device__ void operator()() const {
     const int64_t p = int64_t{blockIdx.x} * threads + threadIdx.x;
     if (p >= count) return;
-    int64_t low = 0, high = level_count - 1;
-    while (low < high) {
-      const int64_t middle = (low + high + 1) / 2;
-      if (levels[middle].rows <= p)
-        low = middle;
-      else
-        high = middle - 1;
-    }
+    const int64_t low = level_at(levels, level_count, p);
     const I row = order[p];
     const O first = rows.offsets[row];
     const bool has_table = others == nullptr || others[row] == 0;
@@ -90,7 +83,7 @@ struct SetTableRows {
       const int64_t of_level = before[p] - level.alone;
       if (before[p + 1] != before[p]) {
         to = level.records + of_level * each;
-        if (each > 1) records[to + 1].row = static_cast<I>(alone_mark);
+        records[to + 1].row = static_cast<I>(alone_mark);
       } else {
         to = level.records + (levels[low + 1].alone - level.alone) * each + (p - level.rows - of_level);
       }

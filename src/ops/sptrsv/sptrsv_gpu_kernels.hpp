@@ -125,6 +125,14 @@ __device__ inline int64_t last_begun(const I* starts, int64_t count, int64_t p) 
   return low;
 }
 
+/// A warp's, of blocks that take tickets (~0 at first); all threads of the block call.
+__device__ inline int64_t take_turn(unsigned* ticket, int warps) {
+  __shared__ unsigned taken;
+  if (threadIdx.x == 0) taken = atomicAdd(ticket, 1u) + 1u;
+  __syncthreads();
+  return static_cast<int64_t>(taken) * warps + threadIdx.x / 32;
+}
+
 template <class T>
 struct Operands {
   const T* b;

@@ -17,6 +17,9 @@ inline constexpr double launch = 4;
 inline constexpr int64_t warps_at_once = 5000;
 }  // namespace estimate_tuning
 
+inline constexpr int segment_length = 128;  // of a long row: what a warp of SolveRows has under way at once
+inline constexpr int64_t long_row = 256;    // entries that a warp takes alone, at most
+
 /// How rows are shared.
 struct RowShare {
   int64_t lanes;      // that have a row of at most `limit` entries
@@ -30,7 +33,6 @@ struct RowShare {
 inline double estimate(const std::vector<int64_t>& starts, const std::vector<unsigned>& longest, const RowShare& share,
                        std::vector<double>& done) {
   using namespace estimate_tuning;
-  constexpr int64_t warp = 128, segmented = 256;  // entries that a warp takes at once, and that it takes alone, at most
   const auto count = static_cast<int64_t>(longest.size());
   const int64_t rows = starts[static_cast<size_t>(count)], window = warps_at_once * 32 / share.lanes;
   const double a_row = a_warp * (static_cast<double>(share.lanes) / 32 +
@@ -46,7 +48,8 @@ inline double estimate(const std::vector<int64_t>& starts, const std::vector<uns
     const int64_t most = longest[at], at_once = share.lanes * share.batch;
     int64_t steps = (std::min(most, share.limit) + at_once - 1) / at_once;
     if (most > share.limit)
-      steps = std::max(steps, (std::min(most, segmented) + warp - 1) / warp + (most > segmented ? 1 : 0));
+      steps =
+          std::max(steps, (std::min(most, long_row) + segment_length - 1) / segment_length + (most > long_row ? 1 : 0));
     const double before = l > 0 ? done[at - 1] : 0;
     done[at] = std::max(before + std::max(next_level, static_cast<double>(starts[at + 1] - starts[at]) * a_row),
                         begun + static_cast<double>(steps) * step);

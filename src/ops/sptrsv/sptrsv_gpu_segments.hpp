@@ -21,9 +21,8 @@ namespace kkc::sptrsv {
 namespace gpu_parts {
 
 namespace segment_tuning {
-inline constexpr int64_t length = segment_length;
-inline constexpr int64_t long_row = 256;  // rows of more entries are cut
-inline constexpr double share = 0.3;      // of the triangle's entries in such rows, at least
+inline constexpr int64_t length = segment_length, long_row = gpu_parts::long_row;  // longer rows are cut
+inline constexpr double share = 0.3;  // of the triangle's entries in such rows, at least
 // Or a row of so many entries, where the few lanes that a short row has would take longer for it than a warp for each
 // row, and levels are not so narrow that chains pay.
 inline constexpr int64_t lone_row = 2048, rows_an_entry = 350, level_rows = 16;

@@ -202,10 +202,7 @@ struct SolveSyncFree {
   int tiles;         // of right-hand sides
 
   __device__ void operator()() const {
-    __shared__ unsigned shared_ticket;
-    if (threadIdx.x == 0) shared_ticket = atomicAdd(ticket, 1u) + 1u;
-    __syncthreads();
-    const int64_t item = static_cast<int64_t>(shared_ticket) * warps + threadIdx.x / 32;
+    const int64_t item = take_turn(ticket, warps);
     const int64_t group = tiles == 1 ? item : item / tiles, tile = tiles == 1 ? 0 : item % tiles;
     const int64_t first = first_position + group * solver.rows_a_warp();
     if (first >= end_position) return;

@@ -4,10 +4,9 @@
 #pragma once
 
 #include "sptrsv_gpu_kernels.hpp"
+#include "sptrsv_gpu_row_estimate.hpp"
 
 namespace kkc::sptrsv::gpu_parts {
-
-inline constexpr int segment_length = 128;  // of a long row: what a warp of SolveRows has under way at once
 
 /// What a position of the order stands for, in one load.
 template <class I, class O>
@@ -169,10 +168,7 @@ struct SolveRows {
   unsigned* ticket;  // ~0 at first
 
   __device__ void operator()() const {
-    __shared__ unsigned shared_ticket;
-    if (threadIdx.x == 0) shared_ticket = atomicAdd(ticket, 1u) + 1u;
-    __syncthreads();
-    const int64_t group = static_cast<int64_t>(shared_ticket) * warps + threadIdx.x / 32;
+    const int64_t group = take_turn(ticket, warps);
     const int64_t first = first_position + group * each;
     if (first >= end_position) return;
     rows.template solve<lanes_log2, batch, kind>(records, first, end_position, columns_by_position,
@@ -200,10 +196,7 @@ struct SolveUnlikeRows {
   unsigned* ticket;  // ~0 at first
 
   __device__ void operator()() const {
-    __shared__ unsigned shared_ticket;
-    if (threadIdx.x == 0) shared_ticket = atomicAdd(ticket, 1u) + 1u;
-    __syncthreads();
-    const int64_t t = static_cast<int64_t>(shared_ticket) * warps + threadIdx.x / 32;
+    const int64_t t = take_turn(ticket, warps);
     if (t >= turn_count) return;
     const Turn<I> turn = turns[t];
     if (turn.what >= 0) {

@@ -232,9 +232,10 @@ template <class T, class I, class O>
 class UnlikeRows {
  public:
   UnlikeRows(const Desc& desc, Queue& queue, const Triangle<T, I, O>& A, const Levels& levels) {
-    if (!may_pay(desc, A, levels)) return;
+    const RowShare plain = row_share(desc, levels);
+    if (!may_pay(desc, A, levels, plain)) return;
     const Buffer places = device_array<I>(desc, A.rows);
-    look(desc, queue, A, levels, places.as<I>());
+    look(desc, queue, A, levels, plain, places.as<I>());
     if (taken()) lay_out(desc, queue, A, levels, places.as<I>());
   }
 
@@ -265,19 +266,19 @@ class UnlikeRows {
     return {int64_t{1} << variant.lanes_log2, variant.batch, INT64_MAX, 0, variant.gate_distance};
   }
 
-  static bool may_pay(const Desc& desc, const Triangle<T, I, O>& A, const Levels& levels) {
+  static bool may_pay(const Desc& desc, const Triangle<T, I, O>& A, const Levels& levels, const RowShare& plain) {
     using namespace unlike_tuning;
     if (A.rows == 0 || desc.vectors != 1 || !A.parted || levels.count > most_levels ||
         A.rows < level_rows * levels.count || A.rows > std::numeric_limits<int32_t>::max())
       return false;
-    const RowShare plain = row_share(desc, levels);
     const int64_t steps = transposes(desc.op) ? A.rows : desc.rows.longest / (plain.lanes * plain.batch);
     return static_cast<double>(steps) * estimate_tuning::step >
            worth_a_look * estimate_tuning::level * static_cast<double>(std::max<int64_t>(1, plain.gate));
   }
 
   /// Lengths of rows, and what to do with them. Blocks.
-  void look(const Desc& desc, Queue& queue, const Triangle<T, I, O>& A, const Levels& levels, I* places) {
+  void look(const Desc& desc, Queue& queue, const Triangle<T, I, O>& A, const Levels& levels, const RowShare& plain,
+            I* places) {
     const int64_t n = A.rows, count = levels.count;
     const I *order = levels.order->template as<I>(), *starts = levels.device_starts->template as<I>();
     const size_t bytes = sizeof(RowLengths) + static_cast<size_t>(count) * sizeof(unsigned);
@@ -292,7 +293,7 @@ class UnlikeRows {
     RowLengths lengths;
     std::memcpy(&lengths, told.data(), sizeof lengths);
     std::memcpy(longest_of_levels.data(), told.data() + sizeof lengths, bytes - sizeof lengths);
-    choose(lengths, longest_of_levels, levels, row_share(desc, levels));
+    choose(lengths, longest_of_levels, levels, plain);
   }
 
   /// Records and turns. Blocks.
