@@ -159,29 +159,7 @@ struct FactorShortByTables : TableFactors<E, form, I, O, beside_others> {
           for (int q = c; q < slots; ++q)
             if ((distances[q] >> (8 * j) & 255u) != 0) used |= 1u << (j * slots + q);
         }
-        uint32_t open = used;
-        do {
-#pragma unroll
-          for (int j = 0; j < table_steps; ++j)
-#pragma unroll
-            for (int q = c; q < slots; ++q)
-              if ((open >> (j * slots + q) & 1u) != 0) {
-                const auto distance = static_cast<O>(distances[q] >> (8 * j) & 255u);
-                u[j][q] = gpu::load_fresh(this->values + (form == Form::lu ? from[j] + distance : place[q] - distance));
-              }
-          if (lacks_pivot) {
-            const E there = gpu::load_fresh(this->values + place[c]);
-            if (is_there(there)) {
-              lacks_pivot = false;
-              pivot.set(there);
-            }
-          }
-#pragma unroll
-          for (int j = 0; j < table_steps; ++j)
-#pragma unroll
-            for (int q = c; q < slots; ++q)
-              if ((open >> (j * slots + q) & 1u) != 0 && is_there(u[j][q])) open &= ~(1u << (j * slots + q));
-        } while (gpu::ballot32(open != 0 || (lacks_pivot && t < inner + table_steps)) != 0);
+        this->await(c, used, distances, from, place, u, pivot, lacks_pivot, t < inner + table_steps);
 #pragma unroll
         for (int j = 0; j < table_steps; ++j) {
           const E l = gpu::shuffle_from(pivot.divide(w[c]), inner + j, lanes);

@@ -275,6 +275,36 @@ template <class E, Form form, class I, class O, bool beside_others>
 struct TableFactors : ProgramFactors<E, I, O>, OtherRows<E, form, I, O, beside_others> {
   const I* indices;
 
+  /// Until there are the numbers of four steps that `open` says, a bit for each step and slot from `c` on, and where
+  /// one of the warp's lanes takes its own pivot now, those too. The warp waits together.
+  template <int slots>
+  __device__ void await(int c, uint32_t open, const uint32_t (&distances)[slots], const O (&from)[table_steps],
+                        const O (&place)[slots], E (&u)[table_steps][slots], Pivot<E>& pivot, bool& lacks_pivot,
+                        bool takes_pivot) const {
+    do {
+#pragma unroll
+      for (int j = 0; j < table_steps; ++j)
+#pragma unroll
+        for (int q = c; q < slots; ++q)
+          if ((open >> (j * slots + q) & 1u) != 0) {
+            const auto distance = static_cast<O>(distances[q] >> (8 * j) & 255u);
+            u[j][q] = gpu::load_fresh(this->values + (form == Form::lu ? from[j] + distance : place[q] - distance));
+          }
+      if (lacks_pivot) {
+        const E there = gpu::load_fresh(this->values + place[c]);
+        if (is_there(there)) {
+          lacks_pivot = false;
+          pivot.set(there);
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < table_steps; ++j)
+#pragma unroll
+        for (int q = c; q < slots; ++q)
+          if ((open >> (j * slots + q) & 1u) != 0 && is_there(u[j][q])) open &= ~(1u << (j * slots + q));
+    } while (gpu::ballot32(open != 0 || (lacks_pivot && takes_pivot)) != 0);
+  }
+
   /// A row of at most 32 `slots` entries, or one without a table, by a warp; lanes own every 32nd entry.
   template <int slots>
   __device__ void factor(const ProgramRow<I, O>& record) const {
@@ -327,29 +357,7 @@ struct TableFactors : ProgramFactors<E, I, O>, OtherRows<E, form, I, O, beside_o
           for (int q = c; q < slots; ++q)
             if ((distances[q] >> (8 * j) & 255u) != 0) used |= 1u << (j * slots + q);
         }
-        uint32_t open = used;
-        do {
-#pragma unroll
-          for (int j = 0; j < table_steps; ++j)
-#pragma unroll
-            for (int q = c; q < slots; ++q)
-              if ((open >> (j * slots + q) & 1u) != 0) {
-                const auto distance = static_cast<O>(distances[q] >> (8 * j) & 255u);
-                u[j][q] = gpu::load_fresh(this->values + (form == Form::lu ? from[j] + distance : place[q] - distance));
-              }
-          if (lacks_pivot) {
-            const E there = gpu::load_fresh(this->values + place[c]);
-            if (is_there(there)) {
-              lacks_pivot = false;
-              pivot.set(there);
-            }
-          }
-#pragma unroll
-          for (int j = 0; j < table_steps; ++j)
-#pragma unroll
-            for (int q = c; q < slots; ++q)
-              if ((open >> (j * slots + q) & 1u) != 0 && is_there(u[j][q])) open &= ~(1u << (j * slots + q));
-        } while (gpu::ballot32(open != 0 || (lacks_pivot && lane < inner + table_steps)) != 0);
+        await(c, used, distances, from, place, u, pivot, lacks_pivot, lane < inner + table_steps);
 #pragma unroll
         for (int j = 0; j < table_steps; ++j) {
           if (begin + j >= middle) break;
