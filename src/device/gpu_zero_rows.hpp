@@ -43,7 +43,6 @@ class ZeroRows {
   void clear(Queue& queue) {
     const Zeros none{~0ull, 0};
     queue.copy(zeros_.data(), &none, sizeof none);
-    queue.synchronize();
   }
 
   Buffer zeros_;

@@ -26,7 +26,9 @@ struct Levels {
   std::vector<int64_t> starts;          // count + 1, in host memory: level l is order[starts[l]] to before [l + 1]
   std::shared_ptr<const Buffer> order;  // I[rows]: rows by level, ascending inside a level
   std::shared_ptr<const Buffer> device_starts;  // GPUs: I[count + 1], starts in the device's memory; null on hosts
-  double entries_a_row = 0;                     // GPUs: of the triangle without its diagonal, about; 0 on hosts
+  /// GPUs: of the triangle without its diagonal, as near as a double comes where it is `parted`, else about; 0 on
+  /// hosts.
+  double entries_a_row = 0;
   /// O[rows]: place of each row's first diagonal entry, from 0; without one ~p (negative), where p is the place of the
   /// row's first entry right of the diagonal, or the row's end.
   std::shared_ptr<const Buffer> diagonal;

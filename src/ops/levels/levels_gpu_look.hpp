@@ -162,7 +162,7 @@ FindDiagonals<I, O> diagonals_of(const CsrRef& A, bool lower, O* diagonal, I* le
           lower,
           lanes_log2,
           static_cast<O>(int64_t{32} << lanes_log2),
-          4 * std::max<int64_t>(4, mean_row(A)),
+          std::max<int64_t>(64, 4 * mean_row(A)),
           diagonal,
           level,
           counts};

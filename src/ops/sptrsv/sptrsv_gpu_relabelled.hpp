@@ -4,6 +4,8 @@
 // computers", Int. J. High Speed Comput. 1(1), 1989, section 4; here without a copy of the values).
 #pragma once
 
+#include <cmath>
+
 #include "device/gpu_scan.hpp"
 #include "sptrsv_gpu_parts.hpp"
 #include "sptrsv_gpu_sync_free_kernels.hpp"
@@ -90,7 +92,7 @@ struct Relabelled {
     gpu::exclusive_scan<O, O>(queue, begins.as<O>(), begins.as<O>(), n, scratch.data());
     gpu::launch_over(queue, n, Invert<I>{order, n, places.as<I>()});
     records = device_array<Record<I, O>>(desc, n + 1);
-    columns = device_array<I>(desc, static_cast<int64_t>(gpu::read_back<O>(queue, begins.as<O>() + n)));
+    columns = device_array<I>(desc, std::llround(levels.entries_a_row * static_cast<double>(n)));
     using Make = Relabel<T, I, O>;
     gpu::launch_over(queue, (n + 1) * Make::lanes,
                      Make{A, order, places.as<I>(), begins.as<O>(), records.as<Record<I, O>>(), columns.as<I>()});

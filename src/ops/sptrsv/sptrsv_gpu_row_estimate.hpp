@@ -11,8 +11,10 @@ namespace gpu_parts {
 
 namespace estimate_tuning {
 // Microseconds, fitted to solves on an H200: from one level to the next; without gates; where rows look at more than 32
-// unknowns all the time, too; of one more entry of a lane; of a warp among as many as there is room for; of a launch.
-inline constexpr double level = 0.6, ungated_level = 0.7, crowded_level = 1.2, step = 0.35, a_warp = 1.0 / 1800;
+// unknowns all the time, too; of one more entry of a lane, and of a transposed row's, whose value lies anywhere; of a
+// warp among as many as there is room for; of a launch.
+inline constexpr double level = 0.6, ungated_level = 0.7, crowded_level = 1.2, step = 0.45, transposed_step = 0.9;
+inline constexpr double a_warp = 1.0 / 1800;
 inline constexpr double launch = 4;
 inline constexpr int64_t warps_at_once = 5000;
 }  // namespace estimate_tuning
@@ -27,6 +29,7 @@ struct RowShare {
   int64_t limit = INT64_MAX;
   double long_warps = 0;  // of longer rows, all together
   int64_t gate = 0;       // levels that a warp waits for before it takes more than its first entries; 0: none
+  bool transposed = false;
 };
 
 /// starts: of levels, and behind the last; longest: entries of each level's longest row; done: room for these.
@@ -38,6 +41,7 @@ inline double estimate(const std::vector<int64_t>& starts, const std::vector<uns
   const double a_row = a_warp * (static_cast<double>(share.lanes) / 32 +
                                  share.long_warps / static_cast<double>(std::max<int64_t>(1, rows)));
   const double next_level = share.gate > 0 ? level : share.lanes * share.batch > 32 ? crowded_level : ungated_level;
+  const double a_step = share.transposed ? transposed_step : step;
   done.resize(static_cast<size_t>(count));
   int64_t behind = 0;  // the first level of which a row is under way when level l begins
   for (int64_t l = 0; l < count; ++l) {
@@ -52,7 +56,7 @@ inline double estimate(const std::vector<int64_t>& starts, const std::vector<uns
           std::max(steps, (std::min(most, long_row) + segment_length - 1) / segment_length + (most > long_row ? 1 : 0));
     const double before = l > 0 ? done[at - 1] : 0;
     done[at] = std::max(before + std::max(next_level, static_cast<double>(starts[at + 1] - starts[at]) * a_row),
-                        begun + static_cast<double>(steps) * step);
+                        begun + static_cast<double>(steps) * a_step);
   }
   return launch + (count > 0 ? done.back() : 0);
 }

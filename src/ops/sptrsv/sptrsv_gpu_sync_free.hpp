@@ -32,7 +32,7 @@ class SyncFreeKernel final : public Kernel {
         vectors_(desc.vectors),
         by_records_(vectors_ == 1 && triangle_.levels().parted),
         unlike_(desc, queue, triangle_.template with_values<T>(desc.A), triangle_.levels()),
-        segments_(unlike_.taken()
+        segments_(unlike_.taken() || unlike_.longest() <= segment_tuning::long_row
                       ? Segments<T, I, O>()
                       : Segments<T, I, O>(desc, queue, triangle_.template with_values<T>(desc.A), triangle_.levels())),
         variant_(row_variant(desc, triangle_.levels(), segments_.count() > 0)),

@@ -24,9 +24,11 @@ namespace gpu_parts {
 namespace unlike_tuning {
 inline constexpr int64_t level_rows = 16;  // in the mean, at least
 inline constexpr int64_t most_levels = 2048;
-inline constexpr int least_lanes_log2 = 1, most_lanes_log2 = 4, least_limit_log2 = 3, most_limit_log2 = 6;
+inline constexpr int least_lanes_log2 = 1, most_lanes_log2 = 4, most_limit_log2 = 6;
+inline constexpr int least_limit_log2 = 3, least_limit_transposed_log2 = 2;
 inline constexpr double gain = 0.85;          // of the estimate of what is taken otherwise, at most
-inline constexpr double worth_a_look = 0.5;   // of the time that a row has until its turn, for its entries
+inline constexpr double relabelled = 0.8;     // times that where unknowns are numbered by position
+inline constexpr double worth_a_look = 0.64;  // of the time that a row has until its turn, for its entries
 inline constexpr double chained_level = 0.3;  // microseconds
 }  // namespace unlike_tuning
 
@@ -232,14 +234,18 @@ template <class T, class I, class O>
 class UnlikeRows {
  public:
   UnlikeRows(const Desc& desc, Queue& queue, const Triangle<T, I, O>& A, const Levels& levels) {
-    const RowShare plain = row_share(desc, levels);
+    const RowVariant variant = row_variant(desc, levels, false);
+    const RowShare plain = row_share(variant, transposes(desc.op));
     if (!may_pay(desc, A, levels, plain)) return;
+    const bool relabelled = variant.kind == RowKind::relabelled && variant.gate_distance > 0;
     const Buffer places = device_array<I>(desc, A.rows);
-    look(desc, queue, A, levels, plain, places.as<I>());
+    look(desc, queue, A, levels, plain, relabelled ? unlike_tuning::relabelled : 1, places.as<I>());
     if (taken()) lay_out(desc, queue, A, levels, places.as<I>());
   }
 
   bool taken() const { return lanes_log2_ >= 0; }
+  /// At least as long as any row is.
+  int64_t longest() const { return longest_; }
   int lanes_log2() const { return lanes_log2_; }
   /// Numbers behind the unknowns.
   int64_t sums() const { return items_; }
@@ -261,9 +267,8 @@ class UnlikeRows {
 
  private:
   /// As others share the rows.
-  static RowShare row_share(const Desc& desc, const Levels& levels) {
-    const RowVariant variant = row_variant(desc, levels, false);
-    return {int64_t{1} << variant.lanes_log2, variant.batch, INT64_MAX, 0, variant.gate_distance};
+  static RowShare row_share(const RowVariant& variant, bool transposed) {
+    return {int64_t{1} << variant.lanes_log2, variant.batch, INT64_MAX, 0, variant.gate_distance, transposed};
   }
 
   static bool may_pay(const Desc& desc, const Triangle<T, I, O>& A, const Levels& levels, const RowShare& plain) {
@@ -278,7 +283,7 @@ class UnlikeRows {
 
   /// Lengths of rows, and what to do with them. Blocks.
   void look(const Desc& desc, Queue& queue, const Triangle<T, I, O>& A, const Levels& levels, const RowShare& plain,
-            I* places) {
+            double plain_share, I* places) {
     const int64_t n = A.rows, count = levels.count;
     const I *order = levels.order->template as<I>(), *starts = levels.device_starts->template as<I>();
     const size_t bytes = sizeof(RowLengths) + static_cast<size_t>(count) * sizeof(unsigned);
@@ -293,7 +298,8 @@ class UnlikeRows {
     RowLengths lengths;
     std::memcpy(&lengths, told.data(), sizeof lengths);
     std::memcpy(longest_of_levels.data(), told.data() + sizeof lengths, bytes - sizeof lengths);
-    choose(lengths, longest_of_levels, levels, plain);
+    longest_ = std::max(1u, *std::max_element(longest_of_levels.begin(), longest_of_levels.end()));
+    choose(lengths, longest_of_levels, levels, plain, plain_share);
   }
 
   /// Records and turns. Blocks.
@@ -342,9 +348,10 @@ class UnlikeRows {
     queue.synchronize();  // arrays of this function are in use until here
   }
 
-  /// Lanes and the limit by which the estimate is least, if it is less than that of what is taken otherwise.
+  /// Lanes and the limit by which the estimate is least, if it is less than that of what is taken otherwise, which
+  /// takes plain_share of its own.
   void choose(const RowLengths& lengths, const std::vector<unsigned>& longest, const Levels& levels,
-              const RowShare& plain) {
+              const RowShare& plain, double plain_share) {
     using namespace unlike_tuning;
     double chained_gain = 0;
     for (const SyncFreeRun& run : sync_free_runs(levels, levels.count))
@@ -357,18 +364,19 @@ class UnlikeRows {
     constexpr int segmented = length_bin(segment_tuning::long_row);
     const double segments = over(lengths.entries, segmented) / segment_tuning::length;
     const LongRows found{static_cast<unsigned long long>(over(lengths.entries, segmented)),
-                         *std::max_element(longest.begin(), longest.end()), 0};
+                         static_cast<unsigned long long>(longest_), 0};
     std::vector<double> room;
     const auto time_of = [&](const RowShare& share) { return estimate(levels.starts, longest, share, room); };
     double least = gain * (found.entries > 0 && Segments<T, I, O>::pay(found, levels, levels.rows, false)
-                               ? time_of({32, 4, segment_tuning::long_row, segments, 0})
-                               : time_of(plain) - chained_gain);
+                               ? time_of({32, 4, segment_tuning::long_row, segments, 0, plain.transposed})
+                               : plain_share * time_of(plain) - chained_gain);
+    const int least_limit = plain.transposed ? least_limit_transposed_log2 : least_limit_log2;
     for (int lanes_log2 = least_lanes_log2; lanes_log2 <= most_lanes_log2; ++lanes_log2)
-      for (int limit_log2 = least_limit_log2; limit_log2 <= most_limit_log2; ++limit_log2) {
+      for (int limit_log2 = least_limit; limit_log2 <= most_limit_log2; ++limit_log2) {
         const double long_rows = over(lengths.rows, limit_log2);
         if (long_rows == 0) break;
-        const double time = time_of(
-            {int64_t{1} << lanes_log2, 1, int64_t{1} << limit_log2, long_rows + segments, sync_free_tuning::near_gate});
+        const double time = time_of({int64_t{1} << lanes_log2, 1, int64_t{1} << limit_log2, long_rows + segments,
+                                     sync_free_tuning::near_gate, plain.transposed});
         if (time >= least) continue;
         least = time;
         lanes_log2_ = lanes_log2;
@@ -390,6 +398,7 @@ class UnlikeRows {
   }
 
   int lanes_log2_ = -1, limit_log2_ = 0;
+  int64_t longest_ = std::numeric_limits<int64_t>::max();
   int64_t short_count_ = 0, long_count_ = 0, items_ = 0;
   Buffer short_rows_, long_rows_, turns_;
 };
