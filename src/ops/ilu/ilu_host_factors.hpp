@@ -66,7 +66,9 @@ class RowsKernel final : public Kernel {
       const FactorByPairs<E, form, I, O> by_pairs{row};
       const auto factor = [&](int64_t t, int64_t i) {
         Breakdown& found = threads_[static_cast<size_t>(t)].found;
-        if (const auto list = pairs_.of(i); list.known) [[likely]]
+        if (row.needs_none(i))
+          row.alone(i, found);
+        else if (const auto list = pairs_.of(i); list.known) [[likely]]
           by_pairs(i, list, found);
         else
           spread(i, map_of<E>(t), found);

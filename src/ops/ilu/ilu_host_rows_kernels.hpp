@@ -105,6 +105,19 @@ struct FactorRow {
     if constexpr (form == Form::cholesky && has_parts<E>) values[diagonal[i]].im = 0;
   }
 
+  bool needs_none(int64_t i) const { return diagonal[i] == offsets[i]; }
+  /// Such a row; notes breakdowns.
+  void alone(int64_t i, Breakdown& found) const {
+    const O first = offsets[i], end = offsets[i + 1];
+    for (O p = first; p < end; ++p) values[p] = value_before(p);
+    E& pivot = values[diagonal[i]];
+    if constexpr (form == Form::cholesky && has_parts<E>) pivot.im = 0;
+    pivot = plus(pivot, from_real<E>(rule.shift));
+    R spoilt = 0;
+    for (O p = first; p < end; ++p) spoilt += not_finite(values[p]);
+    finish(i, pivot, spoilt == 0, found);
+  }
+
   /// The pivot's rule for a row whose other numbers are done; notes breakdowns.
   void finish(int64_t i, E& pivot, bool finite, Breakdown& found) const {
     bool zero = false;
