@@ -93,6 +93,20 @@ HostCsr<T> of_all_lengths(Random& random, int64_t size, int64_t longest) {
   return A;
 }
 
+/// Rows longer than a tile of entries, one behind the other, and short ones between some.
+template <class T>
+HostCsr<T> long_side_by_side(Random& random, int64_t size) {
+  HostCsr<T> A;
+  A.rows = A.cols = size;
+  for (int64_t row = 0; row < size; ++row) {
+    const int64_t length = row % 5 > 2 ? random_int(random, 1025, 1600) : random_int(random, 0, 3);
+    for (int64_t k = 0; k < length; ++k) A.indices.push_back(random_int(random, 0, size - 1));
+    A.offsets.push_back(A.nnz());
+  }
+  A.values = random_vector<T>(random, A.indices.size());
+  return A;
+}
+
 /// Its diagonal once in every row, away from zero.
 template <class T>
 void set_diagonal(Random& random, HostCsr<T>& A) {
@@ -135,6 +149,7 @@ constexpr Operands all_operands[] = {{"cross", true},
                                      {"many products in tiles", false},
                                      {"all lengths", false},
                                      {"all lengths, many columns", false},
+                                     {"long rows side by side", false},
                                      {"mostly empty", true}};
 
 template <class T>
@@ -158,6 +173,7 @@ std::pair<HostCsr<T>, HostCsr<T>> operands_of(Random& random, const std::string&
   if (name == "all lengths") return {of_all_lengths<T>(random, 500, 16385), one_a_row<T>(random, 500, 450)};
   if (name == "all lengths, many columns")
     return {of_all_lengths<T>(random, 500, 16385), one_a_row<T>(random, 500, 9'000'000)};
+  if (name == "long rows side by side") return {long_side_by_side<T>(random, 350), one_a_row<T>(random, 350, 60)};
   return {irregular<T>(random, 9000, 9000, 1, 20), one_a_row<T>(random, 9000, 3000)};
 }
 
@@ -258,6 +274,37 @@ TEMPLATE_TEST_CASE("spgemm_jacobi: one entry in every row of B, on GPUs", "[spge
         CHECK(where == 5);
         CHECK(count == 3);
       }
+  });
+}
+
+TEST_CASE("spgemm: one entry in every row of B and a long row of A, which leaves the caches, on GPUs",
+          "[spgemm][gpu]") {
+  using T = double;
+  for_all_pairs<T>("spgemm", [&](const Context& ctx, kkc_index_pair_t pair) {
+    Random random(seed());
+    const auto rows = irregular<T>(random, 900'000, 900'000, 7, 3000);
+    const auto single = one_a_row<T>(random, rows.cols, 300'000);
+    REQUIRE(rows.nnz() > int64_t{1} << 22);
+    INFO("seed " << seed() << ", index pair " << pair);
+    const DeviceCsr<T> A(ctx, rows, pair, 0), B(ctx, single, pair, 1);
+    std::vector<HostCsr<T>> results;
+    for (const char* implementation : {"gpu_aggregates", "gpu_hash"}) {
+      SpgemmCase<T> c;
+      c.implementation = implementation;
+      c.pair = c.pair_c = pair;
+      Plan plan;
+      ok(kkc_spgemm_plan(ctx, KKC_OP_NONE, A, KKC_OP_NONE, B, nullptr, pair, Options(c.options()), plan.out()));
+      const OutputMatrix<T> C(ctx, c, plan, rows.rows, single.cols);
+      const T alpha(2), beta(0);
+      ok(kkc_spgemm_execute(plan, &alpha, A, B, &beta, C));
+      results.push_back(download<T>(ctx, C));
+    }
+    CHECK(results[0].offsets == results[1].offsets);
+    CHECK(results[0].indices == results[1].indices);
+    double apart = 0;
+    for (size_t p = 0; p < results[0].values.size(); ++p)
+      apart = std::max(apart, std::abs(results[0].values[p] - results[1].values[p]));
+    CHECK(apart <= 64 * std::numeric_limits<T>::epsilon());
   });
 }
 

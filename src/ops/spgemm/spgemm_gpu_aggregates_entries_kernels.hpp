@@ -9,8 +9,9 @@ namespace kkc::spgemm::gpu_parts {
 
 /// The products of each entry of C, as the plan keeps them where rows are of many kinds.
 struct EntryProducts {
-  const uint32_t* order;    // positions in A's values; by tiles only where blocks take entries of many products
-  const uint16_t* places;   // by tiles, of A's entries: their products' among those of the tile
+  const uint32_t* order;    // positions in A's values; by tiles only where blocks take entries of many products, or
+                            // rows are longer than a tile
+  const uint16_t* places;   // by tiles, of A's entries in rows that are not: their products' among those of the tile
   const int32_t* starts;    // [entries + 1]
   const uint32_t* rows;     // of C's entries, diagonal_entry added; null unless rows are scaled
   const int32_t* diagonal;  // of A's rows: position + 1
@@ -170,6 +171,11 @@ struct TileProducts {
     const int64_t end = each.C.offsets.at(behind);
     int64_t e = each.C.offsets.at(row) + threadIdx.x;
     __syncthreads();
+    add_up(e, end, from, staged, c);
+  }
+
+  /// A thread's entries of C, e and each `threads`-th from there on. from: the first product in shared memory.
+  __device__ void add_up(int64_t e, int64_t end, int32_t from, const T* staged, const Coefficients<T>& c) const {
     for (; e < end; e += threads) {
       const int32_t first = each.products.starts[e], count = each.products.starts[e + 1] - first;
       if (count > most_of_thread) continue;
@@ -201,6 +207,95 @@ struct TileProducts {
       for (int u = 0; u < items; ++u)
         if (k + u * threads < length) staged[place[u]] = gpu::multiply(x[u], each.b[j[u]]);
     }
+  }
+};
+
+/// The same beside rows longer than a tile. Of these each tile has the entries of C whose first products lie in it,
+/// before and behind its own rows: these products are gathered.
+template <class T, class I, class Scale>
+struct TileProductsBesideLonger : TileProducts<T, I, Scale> {
+  using TileProducts<T, I, Scale>::threads;
+  using TileProducts<T, I, Scale>::items;
+  static constexpr int blocks_per_sm = sizeof(T) > 8 ? 3 : 5;
+  const int32_t* first_entry;  // [tiles + 1] of C, whose products begin in the tile or later
+
+  static constexpr size_t shared_bytes = 2 * entries_of_tile * sizeof(T);
+
+  __device__ void operator()() const {
+    extern __shared__ char shared[];
+    const auto& [each, tiles] = static_cast<const TileProducts<T, I, Scale>&>(*this);
+    T* const staged = reinterpret_cast<T*>(shared);
+    const int32_t row = tiles.first_row[blockIdx.x];
+    int32_t behind = tiles.first_row[blockIdx.x + 1];
+    const bool has_rows = row < behind, has_end = is_longer(row - 1), has_begin = has_rows && is_longer(behind - 1);
+    if (!has_rows && !has_end) return;
+    if (has_begin) --behind;
+    int64_t e = has_end ? first_entry[blockIdx.x] : each.C.offsets.at(row);
+    const bool to_next = has_begin || !has_rows;
+    const int64_t end = to_next ? first_entry[blockIdx.x + 1] : each.C.offsets.at(behind);
+    const int64_t begin = tiles.offsets.at(row);
+    const auto from = static_cast<int32_t>(has_end ? each.products.starts[e] : begin);
+    const Coefficients<T> c(each.C);
+    if (c.live()) {
+      const int64_t end_of_rows = tiles.offsets.at(behind);
+      // An entry of so many products that it is not summed here may go on.
+      const int64_t to = to_next ? min(int64_t{each.products.starts[end]}, int64_t{from} + 2 * entries_of_tile) : begin;
+      if (has_end) gather(from, has_rows ? begin : to, staged);
+      if (has_rows) this->stage(begin, static_cast<int32_t>(end_of_rows - begin), staged + (begin - from));
+      if (has_begin) gather(end_of_rows, to, staged + (end_of_rows - from));
+    }
+    e += threadIdx.x;
+    __syncthreads();
+    this->add_up(e, end, from, staged, c);
+  }
+
+  __device__ bool is_longer(int32_t row) const {
+    const Offsets& offsets = this->tiles.offsets;
+    return row >= 0 && offsets.at(row + 1) - offsets.at(row) > entries_of_tile;
+  }
+
+  /// Products `from` to before `to`.
+  __device__ void gather(int64_t from, int64_t to, T* staged) const {
+    const auto& each = this->each;
+    for (int64_t p = from + threadIdx.x; p < to; p += entries_of_tile) {
+      uint32_t position[items];
+      T x[items];
+      int64_t j[items];
+#pragma unroll
+      for (int u = 0; u < items; ++u)
+        if (p + u * threads < to) position[u] = each.products.order[p + u * threads];
+#pragma unroll
+      for (int u = 0; u < items; ++u)
+        if (p + u * threads < to) {
+          x[u] = each.a[position[u]];
+          j[u] = static_cast<int64_t>(each.columns[position[u]]) - each.base;
+        }
+#pragma unroll
+      for (int u = 0; u < items; ++u)
+        if (p + u * threads < to) staged[p - from + u * threads] = gpu::multiply(x[u], each.b[j[u]]);
+    }
+  }
+};
+
+/// See TileProductsBesideLonger.
+struct FindEntriesOfTiles {
+  static constexpr int threads = 256;
+  const int32_t* starts;
+  int64_t entries, tiles;
+  int32_t* first_entry;  // [tiles + 1]
+
+  __device__ void operator()() const {
+    const int64_t t = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (t > tiles) return;
+    int64_t low = 0, high = entries;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (starts[middle] < t * entries_of_tile)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    first_entry[t] = static_cast<int32_t>(low);
   }
 };
 

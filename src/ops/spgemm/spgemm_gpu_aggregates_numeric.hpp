@@ -37,8 +37,13 @@ class AggregateProduct {
       const F each{a, static_cast<const I*>(A.indices), A.base, b, C, found_.products(), entries, scale};
       if (found_.tiles > 0) {
         using Tiles = TileProducts<T, I, Scale>;
-        go(Tiles{each, {offsets_of(A), found_.tile_rows.template as<int32_t>()}}, found_.tiles, Tiles::threads,
-           Tiles::shared_bytes(found_.longest));
+        using Beside = TileProductsBesideLonger<T, I, Scale>;
+        const Tiles tiles{each, {offsets_of(A), found_.tile_rows.template as<int32_t>()}};
+        if (found_.longest <= entries_of_tile)
+          go(tiles, found_.tiles, Tiles::threads, Tiles::shared_bytes(found_.longest));
+        else
+          go(Beside{tiles, found_.tile_entries.template as<int32_t>()}, found_.tiles, Beside::threads,
+             size_t{Beside::shared_bytes});
       } else if (entries <= entries_that_fill) {
         using Few = GatherFewEntries<T, I, Scale>;
         go(Few{each.a, each.columns, each.base, each.b, each.C, each.products, entries, scale},

@@ -18,7 +18,7 @@ struct AggregatePattern {
   bool walked = false;  // a thread a row: AggregateWalks
   Buffer class_of, entries, diagonals, walks, bits, walk_ends, ends, shares;
   // Without classes: the products of each entry.
-  Buffer order, places, starts, row_of, diagonal, many, tile_rows;
+  Buffer order, places, starts, row_of, diagonal, many, tile_rows, tile_entries;
   int64_t many_count = 0, tiles = 0;
 
   EntryProducts products() const {
@@ -28,7 +28,7 @@ struct AggregatePattern {
   int64_t bytes() const {
     size_t sum = 0;
     for (const Buffer* b : {&class_of, &entries, &diagonals, &walks, &bits, &walk_ends, &ends, &shares, &order, &places,
-                            &starts, &row_of, &diagonal, &many, &tile_rows})
+                            &starts, &row_of, &diagonal, &many, &tile_rows, &tile_entries})
       sum += b->bytes();
     return static_cast<int64_t>(sum);
   }
@@ -41,8 +41,9 @@ inline std::string not_single_entries(const Desc& desc) {
   if (desc.B.nnz != desc.B.rows) return "B has rows without entries";
   if (std::max({desc.A.rows, desc.B.rows, desc.B.cols, desc.A.nnz}) >= INT32_MAX)
     return "takes fewer than 2^31 rows, columns and entries";
-  if (desc.max_workspace >= 0 && desc.A.nnz * 12 + desc.A.rows * 4 > desc.max_workspace)
-    return cat("may keep ", desc.A.nnz * 12 + desc.A.rows * 4, " bytes, more than max_workspace");
+  if (const int64_t most = desc.A.nnz * 14 + desc.A.nnz / 32 + desc.A.rows * 4 + 64;
+      desc.max_workspace >= 0 && most > desc.max_workspace)
+    return cat("may keep ", most, " bytes, more than max_workspace");
   return "";
 }
 
@@ -232,7 +233,8 @@ class AggregateSymbolic {
   void by_entries() {
     const int64_t n = desc_.A.nnz;
     gpu::clear_words(queue_, state(), sizeof(AggregateState));
-    const bool may_be_many = found_.longest > most_of_thread, by_tiles = found_.longest <= entries_of_tile;
+    const bool may_be_many = found_.longest > most_of_thread, has_longer = found_.longest > entries_of_tile,
+               by_tiles = !has_longer || n <= most_beside_longer;
     if (by_tiles) find_tiles(n);
     if (may_be_many || !by_tiles) found_.order = array<uint32_t>(n);
     const Buffer met = array<uint32_t>(n), counts = array<int32_t>(rows());
@@ -272,6 +274,11 @@ class AggregateSymbolic {
       launch_over(queue_, rows(),
                   MarkDiagonalEntries{offsets, entry_of_diagonal.as<int32_t>(), rows(), row_of, state()});
     }
+    if (by_tiles && has_longer) {
+      found_.tile_entries = array<int32_t>(found_.tiles + 1);
+      launch_over(queue_, found_.tiles + 1,
+                  FindEntriesOfTiles{starts, nnz, found_.tiles, found_.tile_entries.template as<int32_t>()});
+    }
     if (may_be_many) {
       using F = ListManyProducts;
       found_.many = array<int32_t>(n / most_of_thread + 1);
@@ -283,7 +290,7 @@ class AggregateSymbolic {
       found_.missing = s.missing != 0;
       found_.repeated = s.repeated != 0;
     }
-    if (found_.tiles > 0 && found_.many_count == 0) found_.order = Buffer();
+    if (found_.tiles > 0 && !has_longer && found_.many_count == 0) found_.order = Buffer();
   }
 
   void find_tiles(int64_t entries) {

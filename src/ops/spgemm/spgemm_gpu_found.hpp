@@ -137,6 +137,9 @@ inline constexpr int64_t few_bytes_of_pieces = int64_t{1} << 22;  // for each mu
 inline constexpr int64_t long_rows_of_b = 128;                    // entries, in the mean
 inline constexpr int64_t most_tile_bytes = 96 * 1024, small_most_tile_bytes = 40 * 1024;  // of a whole tile
 inline constexpr int32_t few_tile_bytes = 8 * 1024;  // sums of a piece of a tile, of which many are there at once
+/// So few tiles are there at once whatever their sums take: several warps share each.
+inline constexpr int64_t few_tiles = 3072;
+inline int32_t bytes_of_few_sums(int64_t tiles) { return tiles <= few_tiles ? 0 : few_tile_bytes; }
 inline constexpr int32_t thread_rows_longest = 40;
 inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
 /// Bytes of slots for C's, columns and values: up to 16 times as many, but of more than 4 GB at most `many`.

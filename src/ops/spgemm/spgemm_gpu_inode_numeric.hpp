@@ -34,11 +34,11 @@ struct TileLists {
   }
 };
 
-/// A warp a piece, a block each. It goes in steps of up to 32 columns of one entry of the reduced row, and loads what
-/// the next steps multiply before these are added.
-template <class Left, class T, class I, int Rows>
+/// A block a piece. It goes in steps of up to as many columns of one entry of the reduced row as it has threads, and
+/// loads what the next steps multiply before these are added.
+template <class Left, class T, class I, int Rows, int warps>
 struct TilePieces {
-  static constexpr int threads = 32, blocks_per_sm = sizeof(T) <= 8 ? 28 : 14;
+  static constexpr int threads = 32 * warps, blocks_per_sm = (sizeof(T) <= 8 ? 28 : 14) / warps;
   static constexpr int deep = tile_rows;
   static constexpr int at_once = 16;  // entries of the reduced row
   static constexpr int batch = sizeof(T) <= 8 ? 2 : 1;
@@ -69,48 +69,57 @@ struct TilePieces {
     auto* const steps = reinterpret_cast<Step*>(shared);
     T* const factors = reinterpret_cast<T*>(steps + 32);
     T* const sums = factors + at_once * deep * Rows;
-    const int lane = static_cast<int>(threadIdx.x);
+    const int thread = static_cast<int>(threadIdx.x);
     const int64_t item = blockIdx.x;
     const Piece piece = lists.piece(item, C.offsets);
     const int32_t first = lists.firsts[piece.row];
     const int64_t row_at = C.offsets.at(first), length = C.offsets.at(first + 1) - row_at;
     const Coefficients<T> c(C);
-    for (int32_t j = lane; j < piece.length; j += 32)
+    for (int32_t j = thread; j < piece.length; j += threads)
 #pragma unroll
       for (int r = 0; r < Rows; ++r) sums[r * capacity + j] = T{};
-    gpu::sync32();
-    if (c.live()) multiply(item, piece.row, A.row(first), steps, factors, sums, lane);
+    meet();
+    if (c.live()) multiply(item, piece.row, A.row(first), steps, factors, sums, thread);
 #pragma unroll
     for (int r = 0; r < Rows; ++r)
-      for (int32_t j = lane; j < piece.length; j += 32)
+      for (int32_t j = thread; j < piece.length; j += threads)
         c.finish_once(C.data[row_at + r * length + piece.first + j], sums[r * capacity + j]);
   }
 
+  __device__ static void meet() {
+    if constexpr (warps == 1)
+      gpu::sync32();
+    else
+      __syncthreads();
+  }
+
   __device__ void multiply(int64_t item, int32_t tile, const LeftRow& row, Step* steps, T* factors, T* sums,
-                           int lane) const {
+                           int thread) const {
+    const int lane = thread & 31, part = warps == 1 ? 0 : thread / 32;  // every warp knows all steps
     const ReducedEntry* const entries = lists.entries + lists.begins[tile];
     const auto count = static_cast<int32_t>(lists.begins[tile + 1] - lists.begins[tile]);
-    const uint16_t* const slots = lists.slots_of(item, tile) + lane;
+    const uint16_t* const slots = lists.slots_of(item, tile) + thread;
     int32_t products = 0;
     for (int32_t chunk = 0; chunk < count; chunk += at_once) {
       const int32_t k = chunk + lane;
       PieceSegment segment{0};
       ReducedEntry entry{0, 0};
       int32_t rows_b = 0;
-      gpu::sync32();
+      meet();
       if (lane < at_once && k < count) {
         segment = lists.segment(item, tile, k, B.B);
         entry = entries[k];
         rows_b = (k + 1 < count ? entries[k + 1].first : row.length) - entry.first;
 #pragma unroll
         for (int r = 0; r < Rows; ++r) {
+          if (r % warps != part) continue;
           const LeftRow here{row.row + r, row.begin + static_cast<int64_t>(r) * row.length, row.length};
 #pragma unroll
           for (int q = 0; q < deep; ++q)
             if (q < rows_b) factors[(lane * Rows + r) * deep + q] = A.value(here, entry.first + q);
         }
       }
-      const int32_t columns = segment.count(), mine = (columns + 31) / 32;
+      const int32_t columns = segment.count(), mine = (columns + threads - 1) / threads;
       const int32_t end = gpu::subgroup_scan(mine, 32), total = gpu::shuffle_from(end, 31, 32);
       const int32_t inclusive = gpu::subgroup_scan(columns, 32), product = products + inclusive - columns;
       products += gpu::shuffle_from(inclusive, 31, 32);
@@ -121,35 +130,36 @@ struct TilePieces {
         for (int by = 16; by > 0; by >>= 1)
           if (gpu::shuffle_from(end, owner + by - 1, 32) <= step) owner += by;
         const PieceSegment of{gpu::shuffle_from(segment.word, owner, 32)};
-        const int32_t done = 32 * (step - (gpu::shuffle_from(end, owner, 32) - gpu::shuffle_from(mine, owner, 32)));
+        const int32_t done =
+            threads * (step - (gpu::shuffle_from(end, owner, 32) - gpu::shuffle_from(mine, owner, 32)));
         const int32_t left = of.count() - done;
         const Step next{of.begin() + done,
                         gpu::shuffle_from(entry.stride, owner, 32),
                         gpu::shuffle_from(product, owner, 32) + done,
-                        static_cast<int16_t>(step < total ? (left < 32 ? left : 32) : 0),
+                        static_cast<int16_t>(step < total ? (left < threads ? left : threads) : 0),
                         static_cast<int16_t>(gpu::shuffle_from(rows_b, owner, 32)),
                         owner * Rows * deep};
-        gpu::sync32();
-        steps[lane] = next;
-        gpu::sync32();
-        run(steps, total - from < 32 ? total - from : 32, factors, slots, sums, lane);
+        meet();
+        if (part == 0) steps[lane] = next;
+        meet();
+        run(steps, total - from < 32 ? total - from : 32, factors, slots, sums, thread);
       }
     }
   }
 
   __device__ void run(const Step* steps, int32_t count, const T* factors, const uint16_t* slots, T* sums,
-                      int lane) const {
+                      int thread) const {
     const auto load = [&](int32_t at, Term(&terms)[batch]) {
 #pragma unroll
       for (int u = 0; u < batch; ++u) {
         terms[u].slot = -1;
         if (at + u >= count) continue;
         const Step step = steps[at + u];
-        if (lane < step.count) {
+        if (thread < step.count) {
           terms[u].slot = gpu::load_once(slots + step.product);
 #pragma unroll
           for (int q = 0; q < deep; ++q)
-            if (q < step.deep) terms[u].b[q] = B.value(step.begin + static_cast<int64_t>(q) * step.stride + lane);
+            if (q < step.deep) terms[u].b[q] = B.value(step.begin + static_cast<int64_t>(q) * step.stride + thread);
         }
       }
     };
@@ -171,7 +181,7 @@ struct TilePieces {
 #pragma unroll
           for (int r = 0; r < Rows; ++r) sums[r * capacity + terms[u].slot] = sum[r];
         }
-        gpu::sync32();
+        meet();
       }
     };
     Term even[batch], odd[batch];

@@ -81,9 +81,15 @@ class Numeric {
       } else {
         lists.pieces = found_.slotted.view(run.first);
       }
-      const auto of = [&]<int rows>() {
-        using F = TilePieces<Left, T, I, rows>;
+      const auto by = [&]<int rows, int warps>() {
+        using F = TilePieces<Left, T, I, rows, warps>;
         if (run.count > 0) go(F{A, B, C, lists, run.capacity}, run.count, F::threads, F::shared_bytes(run.capacity));
+      };
+      const auto of = [&]<int rows>() {
+        if (run.count <= few_tiles)
+          by.template operator()<rows, 4>();
+        else
+          by.template operator()<rows, 1>();
       };
       switch (run.rows) {
         case 1: of.template operator()<1>(); break;

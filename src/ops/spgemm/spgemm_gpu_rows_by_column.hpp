@@ -36,7 +36,8 @@ struct SingleEntries {
 inline constexpr uint32_t first_product = 1u << 31;
 
 /// Tiles of A's entries: the rows that begin in one are a block's.
-inline constexpr int32_t entries_of_tile = 1024;  // and as many more as end the last row
+inline constexpr int32_t entries_of_tile = 1024;                 // and as many more as end the last row
+inline constexpr int64_t most_beside_longer = int64_t{1} << 22;  // A's entries: what caches hold
 struct RowTiles {
   Offsets offsets;           // of A
   const int32_t* first_row;  // of each tile, and behind the last

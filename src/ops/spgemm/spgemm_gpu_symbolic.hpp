@@ -193,7 +193,7 @@ class Symbolic : SymbolicClasses<Left, I> {
     found_.list = list_tiles(product, inodes, bins);
     for (size_t b = 0; b < bins.size(); ++b) {
       const auto rows = static_cast<int32_t>(b / 2 + 1);
-      const int32_t few = few_tile_bytes / (rows * static_cast<int32_t>(p_.element));
+      const int32_t few = bytes_of_few_sums(product.p_.rows) / (rows * static_cast<int32_t>(p_.element));
       found_.tiles.runs[b] = {bins[b].first, bins[b].count, rows,
                               b % 2 == 1 ? found.longest : std::min(few, found.longest)};
     }
@@ -202,7 +202,8 @@ class Symbolic : SymbolicClasses<Left, I> {
 
   /// The tiles by kind; returns their list, if they are of more than one.
   Buffer list_tiles(Symbolic& product, Inodes<I>& inodes, Bins& bins) {
-    const Buffer kinds = inodes.kinds(product.counts_, few_tile_bytes / static_cast<int32_t>(p_.element));
+    const Buffer kinds =
+        inodes.kinds(product.counts_, bytes_of_few_sums(product.p_.rows) / static_cast<int32_t>(p_.element));
     SurveyRows by_kind{kinds.template as<int32_t>(), nullptr, product.p_.rows, tile_kinds, 0, 0, nullptr};
     return product.place(by_kind, look(by_kind), bins);
   }
@@ -224,7 +225,7 @@ class Symbolic : SymbolicClasses<Left, I> {
       // Long rows first: they take longest.
       const size_t b = runs.size() - 1 - i;
       const auto rows = static_cast<int32_t>(b / 2 + 1);
-      const int32_t most = (b % 2 == 1 ? bytes : few_tile_bytes) / (rows * element);
+      const int32_t most = (b % 2 == 1 ? bytes : bytes_of_few_sums(reduced.rows)) / (rows * element);
       cuts[i] = cut_rows.cut(list.data() != nullptr ? list.template as<int32_t>() + bins[b].first : nullptr,
                              bins[b].count, product.counts_, most, products_of_slotted, bounds);
       found_.tiles.runs[i] = {0, 0, rows, std::min(most, product.found_.longest)};
