@@ -223,14 +223,7 @@ TEST_CASE("spgemm: aggregates of a grid, whose results leave the caches, give wh
           ok(kkc_spgemm_execute(plan, &alpha, A, B, &beta, C));
           results.push_back(download<T>(ctx, C));
         }
-        for (size_t other = 1; other < results.size(); ++other) {
-          CHECK(results[0].offsets == results[other].offsets);
-          CHECK(results[0].indices == results[other].indices);
-          double apart = 0;
-          for (size_t p = 0; p < results[0].values.size(); ++p)
-            apart = std::max(apart, std::abs(results[0].values[p] - results[other].values[p]));
-          CHECK(apart <= 64 * std::numeric_limits<T>::epsilon());
-        }
+        for (size_t other = 1; other < results.size(); ++other) CHECK(difference(results[0], results[other], 64) == "");
       }
     }
   }
@@ -377,12 +370,7 @@ TEST_CASE("spgemm: Galerkin products of a grid are those of another way to multi
     const Matrix AP = product(KKC_OP_NONE, A, P, "", "host_aggregates");
     const auto coarse = download<T>(ctx, product(KKC_OP_TRANSPOSE, P, AP, "", "host_restriction")),
                other = download<T>(ctx, product(KKC_OP_TRANSPOSE, P, AP, "host_binned", "host_binned"));
-    CHECK(coarse.offsets == other.offsets);
-    CHECK(coarse.indices == other.indices);
-    double apart = 0;
-    for (size_t p = 0; p < coarse.values.size(); ++p)
-      apart = std::max(apart, std::abs(coarse.values[p] - other.values[p]));
-    CHECK(apart <= 256 * std::numeric_limits<T>::epsilon());
+    CHECK(difference(coarse, other, 256) == "");
   }
 }
 
@@ -420,12 +408,7 @@ TEST_CASE("spgemm: restrictions of a grid, of which some rows are in no order, a
         ok(kkc_spgemm_execute(plan, &one, p, b, &zero, C));
         results[restricted] = download<T>(ctx, C);
       }
-      CHECK(results[0].offsets == results[1].offsets);
-      CHECK(results[0].indices == results[1].indices);
-      double apart = 0;
-      for (size_t k = 0; k < results[0].values.size(); ++k)
-        apart = std::max(apart, std::abs(results[0].values[k] - results[1].values[k]));
-      CHECK(apart <= 256 * std::numeric_limits<T>::epsilon());
+      CHECK(difference(results[0], results[1], 256) == "");
     }
   }
 }

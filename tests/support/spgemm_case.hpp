@@ -169,6 +169,22 @@ class OutputMatrix {
   Matrix matrix_;
 };
 
+/// "" or how two results differ: in their patterns, or values by more than `most` epsilons.
+template <class T>
+std::string difference(const HostCsr<T>& one, const HostCsr<T>& other, double most) {
+  if (one.offsets != other.offsets) return "the rows have other lengths";
+  if (one.indices != other.indices) return "the rows have other columns";
+  const double bound = most * static_cast<double>(std::numeric_limits<typename RealOf<T>::type>::epsilon());
+  for (size_t p = 0; p < one.values.size(); ++p) {
+    const double apart = magnitude(as_double(one.values[p]) - as_double(other.values[p]));
+    if (apart <= bound) continue;  // not of a NaN
+    std::ostringstream out;
+    out << "entry " << p << " is " << one.values[p] << ", and " << other.values[p];
+    return out.str();
+  }
+  return "";
+}
+
 /// "" or what is wrong with C. `before`: its values before the execute, in C's order.
 template <class T>
 std::string wrong_product(const SpgemmCase<T>& c, const ProductRows& expected, const HostCsr<T>& C,

@@ -106,7 +106,7 @@ struct FactorRow {
   }
 
   bool needs_none(int64_t i) const { return diagonal[i] == offsets[i]; }
-  /// Such a row; notes breakdowns.
+  /// Such a row, number by number, for most are shorter than a call for all takes; notes breakdowns.
   void alone(int64_t i, Breakdown& found) const {
     const O first = offsets[i], end = offsets[i + 1];
     for (O p = first; p < end; ++p) values[p] = value_before(p);

@@ -277,6 +277,19 @@ struct TileProductsBesideLonger : TileProducts<T, I, Scale> {
   }
 };
 
+/// The first of low..high - 1 that begins in tile t or later, or `high`. begin(i): of A's entries.
+template <class Begin>
+__device__ int64_t first_of_tile(int64_t t, int64_t low, int64_t high, const Begin& begin) {
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (begin(middle) < t * entries_of_tile)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /// See TileProductsBesideLonger.
 struct FindEntriesOfTiles {
   static constexpr int threads = 256;
@@ -287,15 +300,7 @@ struct FindEntriesOfTiles {
   __device__ void operator()() const {
     const int64_t t = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (t > tiles) return;
-    int64_t low = 0, high = entries;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (starts[middle] < t * entries_of_tile)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    first_entry[t] = static_cast<int32_t>(low);
+    first_entry[t] = static_cast<int32_t>(first_of_tile(t, 0, entries, [&](int64_t e) { return starts[e]; }));
   }
 };
 
@@ -309,15 +314,8 @@ struct FindTiles {
   __device__ void operator()() const {
     const int64_t t = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (t > tiles) return;
-    int64_t low = t == tiles ? rows : 0, high = rows;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (offsets.at(middle) < t * entries_of_tile)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    first_row[t] = static_cast<int32_t>(low);
+    first_row[t] = static_cast<int32_t>(
+        first_of_tile(t, t == tiles ? rows : 0, rows, [&](int64_t row) { return offsets.at(row); }));
   }
 };
 
