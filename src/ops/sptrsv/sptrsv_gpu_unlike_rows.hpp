@@ -234,9 +234,10 @@ template <class T, class I, class O>
 class UnlikeRows {
  public:
   UnlikeRows(const Desc& desc, Queue& queue, const Triangle<T, I, O>& A, const Levels& levels) {
+    if (!takes(desc, A, levels)) return;
     const RowVariant variant = row_variant(desc, levels, false);
     const RowShare plain = row_share(variant, transposes(desc.op));
-    if (!may_pay(desc, A, levels, plain)) return;
+    if (!may_pay(desc, A, plain)) return;
     const bool relabelled = variant.kind == RowKind::relabelled && variant.gate_distance > 0;
     const Buffer places = device_array<I>(desc, A.rows);
     look(desc, queue, A, levels, plain, relabelled ? unlike_tuning::relabelled : 1, places.as<I>());
@@ -271,11 +272,15 @@ class UnlikeRows {
     return {int64_t{1} << variant.lanes_log2, variant.batch, INT64_MAX, 0, variant.gate_distance, transposed};
   }
 
-  static bool may_pay(const Desc& desc, const Triangle<T, I, O>& A, const Levels& levels, const RowShare& plain) {
+  static bool takes(const Desc& desc, const Triangle<T, I, O>& A, const Levels& levels) {
     using namespace unlike_tuning;
-    if (A.rows == 0 || desc.vectors != 1 || !A.parted || levels.count > most_levels ||
-        A.rows < level_rows * levels.count || A.rows > std::numeric_limits<int32_t>::max())
-      return false;
+    return A.rows > 0 && desc.vectors == 1 && A.parted && levels.count <= most_levels &&
+           A.rows >= level_rows * levels.count && A.rows <= std::numeric_limits<int32_t>::max();
+  }
+
+  /// Whether a row's entries may take so long that lengths are worth a look.
+  static bool may_pay(const Desc& desc, const Triangle<T, I, O>& A, const RowShare& plain) {
+    using namespace unlike_tuning;
     const int64_t steps = transposes(desc.op) ? A.rows : desc.rows.longest / (plain.lanes * plain.batch);
     return static_cast<double>(steps) * estimate_tuning::step >
            worth_a_look * estimate_tuning::level * static_cast<double>(std::max<int64_t>(1, plain.gate));
