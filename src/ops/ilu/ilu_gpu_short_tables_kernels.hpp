@@ -139,9 +139,6 @@ struct FactorShortByTables : TableFactors<E, form, I, O, beside_others> {
       for (int inner = 0; inner < lanes && lanes * c + inner < most; inner += table_steps) {
         const int begin = lanes * c + inner;
         uint32_t distances[slots];
-        O from[table_steps];
-        E u[table_steps][slots];
-        uint32_t used = 0;
 #pragma unroll
         for (int q = 0; q < slots; ++q) {
           const int e = t + lanes * q;
@@ -152,28 +149,7 @@ struct FactorShortByTables : TableFactors<E, form, I, O, beside_others> {
                         (e - begin))
                   : 0;
         }
-#pragma unroll
-        for (int j = 0; j < table_steps; ++j) {
-          from[j] = gpu::shuffle_from(place[c], inner + j, lanes);
-#pragma unroll
-          for (int q = c; q < slots; ++q)
-            if ((distances[q] >> (8 * j) & 255u) != 0) used |= 1u << (j * slots + q);
-        }
-        this->await(c, used, distances, from, place, u, pivot, lacks_pivot, t < inner + table_steps);
-#pragma unroll
-        for (int j = 0; j < table_steps; ++j) {
-          const E l = gpu::shuffle_from(pivot.divide(w[c]), inner + j, lanes);
-          if (begin + j >= middle) continue;
-          if (t == inner + j) w[c] = l;
-#pragma unroll
-          for (int q = c; q < slots; ++q)
-            if ((used >> (j * slots + q) & 1u) != 0)
-              w[q] = form == Form::lu ? minus_product(w[q], l, u[j][q]) : minus_conjugate_product(w[q], l, u[j][q]);
-          if constexpr (form == Form::cholesky)
-#pragma unroll
-            for (int q = c; q < slots; ++q)
-              if (t + lanes * q == middle) w[q] = from_real<E>(real_part(w[q]) - squared(l));
-        }
+        this->template take_steps<lanes>(c, inner, begin, middle, distances, place, w, pivot, lacks_pivot);
       }
     }
     bool spoilt = false;

@@ -305,6 +305,40 @@ struct TableFactors : ProgramFactors<E, I, O>, OtherRows<E, form, I, O, beside_o
     } while (gpu::ballot32(open != 0 || (lacks_pivot && takes_pivot)) != 0);
   }
 
+  /// Four steps, of the rows that are needed from `begin` on: they are those of lane `inner` of each `lanes`, which own
+  /// a row of the warp's together, and of the lanes behind it, in slot c. All lanes of the warp take part.
+  template <int lanes, int slots>
+  __device__ void take_steps(int c, int inner, int begin, int middle, const uint32_t (&distances)[slots],
+                             const O (&place)[slots], E (&w)[slots], Pivot<E>& pivot, bool& lacks_pivot) const {
+    const int t = static_cast<int>(threadIdx.x) & (lanes - 1);
+    O from[table_steps];
+    E u[table_steps][slots];
+    uint32_t used = 0;
+#pragma unroll
+    for (int j = 0; j < table_steps; ++j) {
+      from[j] = gpu::shuffle_from(place[c], inner + j, lanes);
+#pragma unroll
+      for (int q = c; q < slots; ++q)
+        if ((distances[q] >> (8 * j) & 255u) != 0) used |= 1u << (j * slots + q);
+    }
+    await(c, used, distances, from, place, u, pivot, lacks_pivot, t < inner + table_steps);
+#pragma unroll
+    for (int j = 0; j < table_steps; ++j) {
+      if (lanes == 32 && begin + j >= middle) break;
+      const E l = gpu::shuffle_from(pivot.divide(w[c]), inner + j, lanes);
+      if (begin + j >= middle) continue;  // of this row, where the warp has several
+      if (t == inner + j) w[c] = l;
+#pragma unroll
+      for (int q = c; q < slots; ++q)
+        if ((used >> (j * slots + q) & 1u) != 0)
+          w[q] = form == Form::lu ? minus_product(w[q], l, u[j][q]) : minus_conjugate_product(w[q], l, u[j][q]);
+      if constexpr (form == Form::cholesky)
+#pragma unroll
+        for (int q = c; q < slots; ++q)
+          if (t + lanes * q == middle) w[q] = from_real<E>(real_part(w[q]) - squared(l));
+    }
+  }
+
   /// A row of at most 32 `slots` entries, or one without a table, by a warp; lanes own every 32nd entry.
   template <int slots>
   __device__ void factor(const ProgramRow<I, O>& record) const {
@@ -344,34 +378,10 @@ struct TableFactors : ProgramFactors<E, I, O>, OtherRows<E, form, I, O, beside_o
       for (int inner = 0; inner < 32 && 32 * c + inner < middle; inner += table_steps) {
         const int begin = 32 * c + inner;
         uint32_t distances[slots];
-        O from[table_steps];
-        E u[table_steps][slots];
-        uint32_t used = 0;
 #pragma unroll
         for (int q = 0; q < slots; ++q) distances[q] = next[q];
         load(begin + table_steps, next);
-#pragma unroll
-        for (int j = 0; j < table_steps; ++j) {
-          from[j] = gpu::shuffle_from(place[c], inner + j, 32);
-#pragma unroll
-          for (int q = c; q < slots; ++q)
-            if ((distances[q] >> (8 * j) & 255u) != 0) used |= 1u << (j * slots + q);
-        }
-        await(c, used, distances, from, place, u, pivot, lacks_pivot, lane < inner + table_steps);
-#pragma unroll
-        for (int j = 0; j < table_steps; ++j) {
-          if (begin + j >= middle) break;
-          const E l = gpu::shuffle_from(pivot.divide(w[c]), inner + j, 32);
-          if (lane == inner + j) w[c] = l;
-#pragma unroll
-          for (int q = c; q < slots; ++q)
-            if ((used >> (j * slots + q) & 1u) != 0)
-              w[q] = form == Form::lu ? minus_product(w[q], l, u[j][q]) : minus_conjugate_product(w[q], l, u[j][q]);
-          if constexpr (form == Form::cholesky)
-#pragma unroll
-            for (int q = c; q < slots; ++q)
-              if (lane + 32 * q == middle) w[q] = from_real<E>(real_part(w[q]) - squared(l));
-        }
+        this->template take_steps<32>(c, inner, begin, middle, distances, place, w, pivot, lacks_pivot);
       }
     }
     bool spoilt = false;
