@@ -73,7 +73,7 @@ void bucket_by_digits(Queue& queue, const std::shared_ptr<const Memory>& memory,
   };
   const DigitsFromBase<Key> digits{static_cast<Key>(base), {0, bits}};
   prepare_sort<Key, O, DigitsFromBase<Key>>(queue);
-  radix_sort<Key, O>(queue, digits, passes, n, scratch.data(), route);
+  radix_sort<Key, O>(queue, digits, passes, n, scratch.data(), counts_of_plans(queue), route);
   using Bounds = BucketBounds<Key, O>;
   launch(queue, blocks_for(n + 1, Bounds::threads), Bounds::threads, 0,
          Bounds{sorted.as<Key>(), static_cast<Key>(base), n, buckets, offsets});
@@ -87,8 +87,8 @@ void bucket(Queue& queue, const std::shared_ptr<const Memory>& memory, const I* 
             int64_t n, O* offsets, O* positions) {
   CountedBuckets<I, O> counted(queue, memory, keys, base, buckets, n, offsets, positions);
   if (counted.takes()) {
-    counted.deal();
-    if (counted.order(counted.longest())) return;
+    counted.count();
+    if (counted.deal(counted.longest())) return;
   }
   bucket_by_digits(queue, memory, keys, base, buckets, n, offsets, positions);
 }

@@ -7,6 +7,7 @@
 
 #include "core/memory.hpp"
 #include "device/gpu_bitonic.hpp"
+#include "device/gpu_read.hpp"
 #include "device/gpu_scan.hpp"
 
 namespace kkc::gpu {
@@ -80,12 +81,10 @@ struct DealToBuckets {
   I base;
   int64_t n;
   const O* offsets;
-  int32_t* left;                      // in each bucket: all at first
-  const unsigned long long* longest;  // bucket: too long a one cannot be put in order, and nothing is dealt
+  int32_t* left;  // in each bucket: all at first
   O* positions;
 
   __device__ void operator()() const {
-    if (*longest > longest_counted) return;
     const int64_t first = int64_t{blockIdx.x} * threads * items + threadIdx.x;
     const int lane = static_cast<int>(threadIdx.x) & 31;
     I key[items];
@@ -164,8 +163,8 @@ struct OrderBuckets {
 ///
 ///   CountedBuckets<I, O> counted(queue, memory, keys, base, buckets, n, offsets, positions);
 ///   if (!counted.takes()) ...                         // nothing was done
-///   counted.deal();                                   // offsets are there
-///   if (!counted.order(longest)) ...                  // too long a bucket: positions hold nothing
+///   counted.count();                                  // offsets are there
+///   if (!counted.deal(longest)) ...                   // too long a bucket: positions hold nothing
 template <class I, class O>
 class CountedBuckets {
  public:
@@ -182,24 +181,27 @@ class CountedBuckets {
 
   bool takes() const { return n_ > 0 && n_ <= most_counted && n_ <= buckets_ * (longest_counted / 2); }
 
-  void deal() {
+  void count() {
     const size_t words = (static_cast<size_t>(buckets_) + 1) / 2;
     counts_ = Buffer(memory_, Space::device, (words + 1) * sizeof(unsigned long long));
     longest_ = counts_.as<unsigned long long>() + words;
-    scratch_ = Buffer(memory_, Space::device, scan_scratch_bytes<O>(buckets_));
     clear_words(queue_, counts_.data(), counts_.bytes());
     auto* const counts = counts_.as<int32_t>();
     over<CountKeys<I>>(n_, {keys_, base_, n_, counts});
-    exclusive_scan<int32_t, O>(queue_, counts, offsets_, buckets_, scratch_.data());
-    over<LongestBucket<O>>(buckets_, {offsets_, buckets_, longest_});
-    over<DealToBuckets<I, O>>(n_, {keys_, base_, n_, offsets_, counts, longest_, positions_});
+    exclusive_scan<int32_t, O>(queue_, counts, offsets_, buckets_);
   }
 
-  /// Blocks.
-  int64_t longest() const { return static_cast<int64_t>(read_back<unsigned long long>(queue_, longest_)); }
+  /// Where nobody knows it. Blocks.
+  int64_t longest() const {
+    using F = LongestBucket<O>;
+    return static_cast<int64_t>(
+        launch_and_read<unsigned long long>(queue_, blocks_for(buckets_, int64_t{F::threads} * F::items), F::threads, 0,
+                                            F{offsets_, buckets_, longest_}, longest_));
+  }
 
-  bool order(int64_t longest) const {
+  bool deal(int64_t longest) const {
     if (longest > longest_counted) return false;
+    over<DealToBuckets<I, O>>(n_, {keys_, base_, n_, offsets_, counts_.template as<int32_t>(), positions_});
     int lanes = 1;
     while (lanes < 32 && lanes < longest && lanes * buckets_ < 2 * n_) lanes *= 2;
     switch (longest > 1 ? lanes : 0) {
@@ -231,7 +233,7 @@ class CountedBuckets {
   I base_;
   int64_t buckets_, n_;
   O *offsets_, *positions_;
-  Buffer counts_, scratch_;
+  Buffer counts_;
   unsigned long long* longest_ = nullptr;  // behind the counts
 };
 

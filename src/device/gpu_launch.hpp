@@ -108,12 +108,4 @@ void launch_over(const Queue& queue, int64_t items, const F& f, size_t shared_by
   launch(queue, blocks_for(items, F::threads), F::threads, shared_bytes, f);
 }
 
-/// A value from the device's memory, behind what was enqueued; blocks.
-template <class T>
-T read_back(Queue& queue, const void* device) {
-  T value;
-  queue.copy(&value, device, sizeof value);
-  return value;
-}
-
 }  // namespace kkc::gpu

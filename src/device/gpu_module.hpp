@@ -19,6 +19,7 @@
 #include "device/gpu_guard.hpp"
 #include "device/gpu_launch.hpp"
 #include "device/gpu_queue.hpp"
+#include "device/gpu_read.hpp"
 
 namespace kkc::gpu {
 
@@ -108,15 +109,15 @@ struct SelfCheck {
 /// Words for the host, into pinned memory.
 struct ReadWords {
   static constexpr int threads = 256;
-  uint32_t* to;
+  Watched to;
   const uint32_t* from;
   int32_t count;
 
   __device__ void operator()() const {
-    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < count; i += threads) to[i] = from[i];
+    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < count; i += threads) set(to, i, from[i]);
   }
-  static status_t start(stream_t stream, void* to, const void* from, size_t bytes) {
-    ReadWords f{static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), static_cast<int32_t>(bytes / 4)};
+  static status_t start(stream_t stream, const Watched& to, const void* from, size_t bytes) {
+    ReadWords f{to, static_cast<const uint32_t*>(from), static_cast<int32_t>(bytes / 4)};
     void* arguments[] = {&f};
     return launch_kernel(kernel_of<ReadWords>(), dim3(1), dim3(threads), arguments, 0, stream);
   }
@@ -127,7 +128,7 @@ struct WriteWords {
   static constexpr int threads = 64;
   uint32_t* to;
   int32_t count;
-  uint32_t words[SmallCopies::most_written / 4];
+  uint32_t words[KeepingQueue::most_written / 4];
 
   __device__ void operator()() const {
     for (int32_t i = static_cast<int32_t>(threadIdx.x); i < count; i += threads) to[i] = words[i];

@@ -1,6 +1,8 @@
 #include "gpu_queue.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
 #include <cstring>
 
 #include "gpu_guard.hpp"
@@ -9,6 +11,9 @@ namespace kkc::gpu {
 namespace {
 
 constexpr size_t most_kept_bytes = size_t{256} << 20;
+constexpr size_t least_kept_words = size_t{64} << 10;  // bytes
+constexpr size_t watched_bytes = KeepingQueue::most_read / sizeof(uint32_t) * sizeof(WatchedWord);
+constexpr auto longest_watch = std::chrono::microseconds(200);  // then the device is asked, which may let the core rest
 
 }  // namespace
 
@@ -25,7 +30,10 @@ GpuQueue::~GpuQueue() {
   if (!backend_.usable()) return;
   Surroundings in(gpu_.context);
   if (scratch_ != nullptr) deallocate(Space::device, scratch_, scratch_bytes);
+  for (const KeptWords& kept : kept_words_)
+    if (kept.data != nullptr) deallocate(Space::device, kept.data, kept.bytes);
   if (landing_ != nullptr) deallocate(Space::pinned, landing_, landing_bytes);
+  if (watched_ != nullptr) deallocate(Space::pinned, watched_, watched_bytes);
   for (const auto& block : lane_.kept.take_all()) deallocate(Space::device, block.data, block.bytes);
   leave(lane_);
 }
@@ -58,44 +66,82 @@ void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
   const bool blocks = to.pageable || from.pageable;
   if (blocks) require_not_captured(stream);
   const auto are_words = [&](const void* device) { return (reinterpret_cast<uintptr_t>(device) | bytes) % 4 == 0; };
-  if (from.pageable && to.ordinal == gpu_.ordinal && bytes <= SmallCopies::most_written && are_words(destination)) {
-    check(backend_.small_copies().write(stream, destination, source, bytes), "copying");
-    return;
+  if (from.pageable && to.ordinal == gpu_.ordinal && bytes <= most_written && are_words(destination)) {
+    return write_words(destination, source, bytes);
   }
   // The runtime's own way from a device to pageable memory takes several times as long.
   if (blocks && bytes <= landing_bytes && !from.pageable) {
-    const bool small = from.ordinal == gpu_.ordinal && bytes <= SmallCopies::most_read && are_words(source);
-    return land(stream,
-                small ? backend_.small_copies().read(stream, landing(), source, bytes)
-                      : copy_async(landing(), source, bytes, stream),
-                destination, bytes);
+    const bool small = from.ordinal == gpu_.ordinal && bytes <= most_read && are_words(source);
+    if (small) return read_words(destination, source, bytes);
+    check(copy_async(landing(), source, bytes, stream), "copying");
+    check(gpu::synchronize(stream), "waiting for a copy");
+    std::memcpy(destination, landing_, bytes);
+    return;
   }
   check(copy_async(destination, source, bytes, stream), "copying");
   if (blocks) check(gpu::synchronize(stream), "waiting for a copy");
 }
 
 void GpuQueue::read_words(void* destination, const void* source, size_t bytes) {
-  const stream_t stream = used_stream();
-  require_not_captured(stream);
-  land(stream, backend_.small_copies().read(stream, landing(), source, bytes), destination, bytes);
+  const Watched to = watch();
+  check(backend_.small_copies().read(used_stream(), to, source, bytes), "copying");
+  await(destination, bytes);
+}
+
+void GpuQueue::write_words(void* destination, const void* source, size_t bytes) {
+  require_not_captured(used_stream());
+  check(backend_.small_copies().write(used_stream(), destination, source, bytes), "copying");
 }
 
 void GpuQueue::require_not_captured(stream_t stream) {
-  require(
-      capture_of(stream) == not_capturing, KKC_STATUS_WRONG_STATE,
-      "a copy from or to pageable host memory blocks, which the context's stream cannot while it is being captured");
+  require(capture_of(stream) == not_capturing, KKC_STATUS_WRONG_STATE,
+          "plans, and copies from or to pageable host memory, block, which the context's stream cannot while it is "
+          "being captured");
 }
 
-void GpuQueue::land(stream_t stream, status_t copied, void* destination, size_t bytes) const {
-  check(copied, "copying");
-  check(gpu::synchronize(stream), "waiting for a copy");
-  std::memcpy(destination, landing_, bytes);
+Watched GpuQueue::watch() {
+  require_not_captured(used_stream());
+  if (watched_ == nullptr) watched_ = static_cast<WatchedWord*>(allocate(Space::pinned, watched_bytes));
+  require(watched_ != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no pinned memory left for a queue's results");
+  if (reads_++ % UINT32_MAX == 0) {  // no word is of a read to come
+    std::memset(watched_, 0, watched_bytes);
+    reads_ = 1;
+  }
+  return {watched_, reads_};
+}
+
+void GpuQueue::await(void* destination, size_t bytes) {
+  const auto give_up = std::chrono::steady_clock::now() + longest_watch;
+  bool ended = false;
+  for (size_t i = 0; i < bytes / sizeof(uint32_t);) {
+    const WatchedWord word = std::atomic_ref(watched_[i]).load(std::memory_order_acquire);
+    if (word >> 32 == reads_) {
+      const auto value = static_cast<uint32_t>(word);
+      std::memcpy(static_cast<char*>(destination) + i++ * sizeof value, &value, sizeof value);
+    } else if (std::chrono::steady_clock::now() > give_up) {  // or the device has failed
+      require(!ended, KKC_STATUS_INTERNAL, "a kernel has ended without the words that it was to hand over");
+      check(gpu::synchronize(used_stream()), "waiting for a kernel");
+      ended = true;
+    }
+  }
 }
 
 void* GpuQueue::scratch() {
   if (scratch_ == nullptr) scratch_ = allocate(Space::device, scratch_bytes);
   require(scratch_ != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no device memory left for a queue's scratch");
   return scratch_;
+}
+
+KeptWords& GpuQueue::kept_words(KeptWords::Use use, size_t bytes) {
+  require_not_captured(used_stream());  // what is enqueued next must run before what comes after it
+  KeptWords& kept = kept_words_[use];
+  if (bytes <= kept.bytes) return kept;
+  bytes = std::bit_ceil(std::max(bytes, least_kept_words));
+  auto* const data = static_cast<unsigned long long*>(allocate(Space::device, bytes));
+  require(data != nullptr, KKC_STATUS_OUT_OF_MEMORY, "no device memory left for a queue's words");
+  if (kept.data != nullptr) deallocate(Space::device, kept.data, kept.bytes);
+  kept = {data, bytes, 0, 0};
+  return kept;
 }
 
 void* GpuQueue::landing() {

@@ -9,14 +9,21 @@
 #include <vector>
 
 #include "core/module.hpp"
-#include "core/queue.hpp"
+#include "gpu_kept_words.hpp"
 #include "gpu_memory.hpp"
 
 namespace kkc::gpu {
 
 class GpuBackend;
 
-class GpuQueue final : public Queue {
+/// Copies of a few words by kernels, between memory of the stream's device and the host: they begin right behind the
+/// kernel before, where an engine for copies takes several times as long to begin.
+struct SmallCopies {
+  status_t (*read)(stream_t stream, const Watched& to, const void* from, size_t bytes);
+  status_t (*write)(stream_t stream, void* to, const void* from, size_t bytes);  // has read `from` when it returns
+};
+
+class GpuQueue final : public KeepingQueue {
  public:
   GpuQueue(GpuBackend& backend, Gpu& gpu);
   ~GpuQueue() override;
@@ -31,8 +38,8 @@ class GpuQueue final : public Queue {
   void* take(size_t bytes) noexcept override { return lane_.kept.take(bytes); }
   bool give(void* data, size_t bytes) noexcept override;
   void copy(void* destination, const void* source, size_t bytes) override;
-  /// Words of this device's memory, at most SmallCopies::most_read bytes, to pageable memory of the host; blocks.
-  void read_words(void* destination, const void* source, size_t bytes);
+  void read_words(void* destination, const void* source, size_t bytes) override;
+  void write_words(void* destination, const void* source, size_t bytes) override;
   void synchronize() override;
   void set_stream(void* stream) override;
   void* stream() const override { return used_stream(); }
@@ -45,6 +52,10 @@ class GpuQueue final : public Queue {
   static constexpr size_t scratch_bytes = 4096;
   void* scratch();
 
+  KeptWords& kept_words(KeptWords::Use use, size_t bytes) override;
+  Watched watch() override;
+  void await(void* destination, size_t bytes) override;
+
   /// Pinned memory of the queue's own, for what plans read back in one piece: copy() to the host lands there, and
   /// kernels of a call that waits for them may write there.
   static constexpr size_t landing_bytes = size_t{128} << 10;
@@ -54,8 +65,6 @@ class GpuQueue final : public Queue {
   void enter(Thunk thunk, void* argument, Failure& failure) const override;
   /// Refuses a copy that blocks while the stream is being captured.
   static void require_not_captured(stream_t stream);
-  /// What `copied` enqueued a copy of to landing().
-  void land(stream_t stream, status_t copied, void* destination, size_t bytes) const;
   /// The current stream, for one who may enqueue work on it.
   stream_t used_stream() const {
     used_.store(true, std::memory_order_relaxed);
@@ -69,17 +78,12 @@ class GpuQueue final : public Queue {
   std::atomic<stream_t> stream_;
   mutable std::atomic<bool> used_ = false;                      // since the last event behind a call
   mutable std::atomic<uint64_t> last_capture_ = not_capturing;  // that the last call on a caller's stream took part in
-  void* scratch_ = nullptr;                                     // null: not needed yet
-  void* landing_ = nullptr;                                     // the same, pinned
-  std::shared_ptr<void> space_;                                 // null: the stream was being captured when it came
-};
-
-/// Copies of a few words by kernels, between memory of the stream's device and the host: they begin right behind the
-/// kernel before, where an engine for copies takes several times as long to begin.
-struct SmallCopies {
-  static constexpr size_t most_read = 4096, most_written = 256;                  // bytes
-  status_t (*read)(stream_t stream, void* to, const void* from, size_t bytes);   // to: pinned
-  status_t (*write)(stream_t stream, void* to, const void* from, size_t bytes);  // has read `from` when it returns
+  KeptWords kept_words_[KeptWords::uses];
+  void* scratch_ = nullptr;         // null: not needed yet
+  void* landing_ = nullptr;         // the same, pinned
+  WatchedWord* watched_ = nullptr;  // the same, for watch() alone
+  uint32_t reads_ = 0;              // how often that was written
+  std::shared_ptr<void> space_;     // null: the stream was being captured when it came
 };
 
 class GpuBackend final : public Backend {

@@ -42,18 +42,44 @@ struct BitDigits {
   }
 };
 
-/// counts[pass][digit] += elements with that digit, for all passes.
+/// Of all passes' digits, then the blocks that are done: zero between sorts.
+struct RadixCounts {
+  static constexpr size_t bytes = (size_t{radix_most_passes} * radix_digits + 1) * sizeof(unsigned long long);
+  unsigned long long* words;
+  __device__ unsigned long long* done() const { return words + radix_most_passes * radix_digits; }
+};
+
+/// Exclusive sum over the block's first 256 threads; every thread takes part.
+template <class T>
+__device__ inline T scan_digits(T count, T* shared /* [8] */) {
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
+  const T upto = subgroup_scan(count, 32);
+  if (lane == 31 && warp < radix_digits / 32) shared[warp] = upto;
+  __syncthreads();
+  T before = upto - count;
+  for (int w = 0; w < warp && w < radix_digits / 32; ++w) before += shared[w];
+  return before;
+}
+
+/// Counts all passes' digits and clears what the passes need cleared; the last block makes bases, the places where
+/// digits begin, of the counts.
 template <class Key, class Digits>
 struct RadixHistogram {
-  static constexpr int threads = 256, unroll = 4;
+  static constexpr int threads = radix_digits, unroll = 4;
   Digits digits;
   const Key* keys;
   int64_t n;
   int passes;
-  unsigned long long* counts;
+  RadixCounts counts;
+  unsigned long long* bases;
+  uint32_t* cleared;
+  int64_t cleared_words;
 
   __device__ void operator()() const {
     __shared__ uint32_t local[radix_most_passes * radix_digits];
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; i < cleared_words;
+         i += static_cast<int64_t>(gridDim.x) * threads)
+      cleared[i] = 0;
     for (int i = static_cast<int>(threadIdx.x); i < passes * radix_digits; i += threads) local[i] = 0;
     __syncthreads();
     const int64_t step = static_cast<int64_t>(gridDim.x) * threads * unroll;
@@ -70,31 +96,32 @@ struct RadixHistogram {
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < passes * radix_digits; i += threads)
-      if (local[i] != 0) atomicAdd(&counts[i], static_cast<unsigned long long>(local[i]));
+      if (local[i] != 0) atomicAdd(&counts.words[i], static_cast<unsigned long long>(local[i]));
+    if (is_last()) make_bases();
   }
-};
 
-/// Exclusive sum over the block's first 256 threads; every thread takes part.
-template <class T>
-__device__ inline T scan_digits(T count, T* shared /* [8] */) {
-  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
-  const T upto = subgroup_scan(count, 32);
-  if (lane == 31 && warp < radix_digits / 32) shared[warp] = upto;
-  __syncthreads();
-  T before = upto - count;
-  for (int w = 0; w < warp && w < radix_digits / 32; ++w) before += shared[w];
-  return before;
-}
+  /// Whether all other blocks have counted.
+  __device__ bool is_last() const {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      last = atomicAdd(counts.done(), 1ull) + 1 == gridDim.x;
+      __threadfence();
+    }
+    __syncthreads();
+    return last;
+  }
 
-/// A block a pass: counts become the places where digits begin.
-struct RadixBases {
-  static constexpr int threads = radix_digits;
-  unsigned long long* counts;
-
-  __device__ void operator()() const {
+  __device__ void make_bases() const {
     __shared__ unsigned long long shared[radix_digits / 32];
-    unsigned long long* const mine = counts + blockIdx.x * radix_digits + threadIdx.x;
-    *mine = scan_digits(*mine, shared);
+    for (int pass = 0; pass < passes; ++pass) {
+      const int i = pass * radix_digits + static_cast<int>(threadIdx.x);
+      bases[i] = scan_digits(*static_cast<volatile unsigned long long*>(counts.words + i), shared);
+      counts.words[i] = 0;
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) *counts.done() = 0;
   }
 };
 

@@ -1,11 +1,10 @@
-// Prefix sums on GPUs in one pass over the elements. For plans and execute of any operation:
+// Prefix sums on GPUs in one pass over the elements. For plans of any operation:
 //
-//   plan:     gpu::prepare_scan<int32_t, int64_t>(queue);
-//             Buffer scratch(memory, Space::device, gpu::scan_scratch_bytes<int64_t>(n));
-//   execute:  gpu::exclusive_scan(queue, counts, offsets, n, scratch.data());   // offsets[n + 1], the total last
+//   gpu::exclusive_scan(queue, counts, offsets, n);   // offsets[n + 1], the total last
 //
-// It only enqueues and never allocates. counts may be offsets where both have the same type. The scratch needs no
-// preparation and may be used again by the next call on the stream.
+// It only enqueues, in one launch. counts may be offsets where both have the same type. An execute, which may be
+// captured, has scratch of its own: launch_scan with scan_scratch_bytes, which needs no preparation and may be used
+// again by the next call on the stream.
 //
 // Decoupled look-back (Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", NVR-2016-002)
 // with a fixed order of additions, so that floating-point sums too have the same bits in every run: a tile adds the
@@ -17,7 +16,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "device/gpu_clear.hpp"
+#include "device/gpu_kept_words.hpp"
 #include "device/gpu_launch.hpp"
+#include "device/gpu_read.hpp"
 #include "device/gpu_warp.hpp"
 
 namespace kkc::gpu {
@@ -33,27 +35,27 @@ inline constexpr int scan_items = sizeof(T) == 4   ? 24
 template <class T>
 inline constexpr int64_t scan_tile = int64_t{scan_threads} * scan_items<T>;
 
-/// 64-bit words in which a value is announced. Half of each is the value's, the other half says that it has come: words
-/// are written and read whole, so no fence stands between value and flag (the LL protocol of NCCL).
+/// 64-bit words in which a value is announced. Half of each is the value's, the other half says of which launch it is:
+/// words are written and read whole, so no fence stands between value and flag (the LL protocol of NCCL).
 template <class T>
 inline constexpr int scan_words = static_cast<int>((sizeof(T) + 3) / 4);
 
 template <class T>
-__device__ inline void announce(unsigned long long* words, const T& value) {
+__device__ inline void announce(unsigned long long* words, const T& value, uint32_t launch = 1) {
   uint32_t parts[scan_words<T>] = {};
   memcpy(parts, &value, sizeof(T));
   for (int i = 0; i < scan_words<T>; ++i)
-    *static_cast<volatile unsigned long long*>(words + i) = (1ull << 32) | parts[i];
+    *static_cast<volatile unsigned long long*>(words + i) = static_cast<unsigned long long>(launch) << 32 | parts[i];
 }
 
 template <class T>
-__device__ inline T await(const unsigned long long* words) {
+__device__ inline T await(const unsigned long long* words, uint32_t launch = 1) {
   uint32_t parts[scan_words<T>];
   for (int i = 0; i < scan_words<T>; ++i) {
     unsigned long long word;
     do {
       word = *static_cast<const volatile unsigned long long*>(words + i);
-    } while ((word >> 32) == 0);
+    } while (static_cast<uint32_t>(word >> 32) != launch);
     parts[i] = static_cast<uint32_t>(word);
   }
   T value;
@@ -106,10 +108,12 @@ struct OffsetsTarget : RunTarget<Out> {
   }
 };
 
-/// What a launch needs besides the elements: a ticket, the tiles' sums, the groups' prefixes; all zero at first.
+/// What a launch needs besides the elements: a ticket, the tiles' sums, the groups' prefixes, none of its number.
 struct ScanWords {
   unsigned* ticket;
   unsigned long long *sums, *prefixes;
+  uint32_t launch;        // its number
+  uint32_t first_ticket;  // that it takes
 };
 
 /// A block a tile. Source: load<vector>(line, i, x); Target: store<vector>(line, i, x), finish(line, length, total).
@@ -136,14 +140,14 @@ struct ScanTiles {
     unsigned long long* const sums =
         words.sums + (line * tiles + static_cast<int64_t>(group) * scan_group) * scan_words<T>;
     unsigned long long* const prefixes = words.prefixes + (line * groups + group) * scan_words<T>;
-    if (lane == 0 && place + 1 < scan_group) announce(sums + place * scan_words<T>, sum);
+    if (lane == 0 && place + 1 < scan_group) announce(sums + place * scan_words<T>, sum, words.launch);
     T before{};
     for (unsigned i = static_cast<unsigned>(lane); i < place; i += 32)
-      before = add(before, await<T>(sums + i * scan_words<T>));
+      before = add(before, await<T>(sums + i * scan_words<T>, words.launch));
     before = subgroup_sum(before, 32);
-    T prefix = group == 0 ? start() : await<T>(prefixes);
+    T prefix = group == 0 ? start() : await<T>(prefixes, words.launch);
     if (lane == 0 && place + 1 == scan_group && group + 1 < groups)
-      announce(prefixes + scan_words<T>, add(prefix, add(before, sum)));
+      announce(prefixes + scan_words<T>, add(prefix, add(before, sum)), words.launch);
     return add(prefix, before);
   }
 
@@ -155,7 +159,7 @@ struct ScanTiles {
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
     unsigned number = blockIdx.x;
     if (tiles > 1) {  // tiles are taken in the order in which blocks start: those before a tile are running
-      if (threadIdx.x == 0) shared_ticket = atomicAdd(words.ticket, 1u);
+      if (threadIdx.x == 0) shared_ticket = atomicAdd(words.ticket, 1u) - words.first_ticket;
       __syncthreads();
       number = shared_ticket;
     }
@@ -239,25 +243,6 @@ struct ScanTiles {
   }
 };
 
-struct ClearWords {
-  static constexpr int threads = 256;
-  unsigned long long* words;
-  int64_t count;
-
-  __device__ void operator()() const {
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; i < count;
-         i += static_cast<int64_t>(gridDim.x) * threads)
-      words[i] = 0;
-  }
-};
-
-/// bytes: a multiple of 8.
-inline void clear_words(const Queue& queue, void* words, size_t bytes) {
-  const auto count = static_cast<int64_t>(bytes / 8);
-  launch(queue, std::min(blocks_for(count, 1024), 4096u), ClearWords::threads, 0,
-         ClearWords{static_cast<unsigned long long*>(words), count});
-}
-
 inline constexpr int64_t scan_tiles_of(int64_t length, int64_t tile) {
   return length == 0 ? 1 : (length + tile - 1) / tile;
 }
@@ -271,21 +256,68 @@ size_t scan_scratch_bytes(int64_t length, int64_t lines = 1) {
   return static_cast<size_t>(1 + lines * (tiles + groups) * scan_words<T>) * 8;
 }
 
-/// Enqueues the scan of `lines` lines of `length` elements; f has source, target, first and inclusive.
+/// The scan of lines of `length` elements; `words` for more than one tile a line.
 template <class T, class Source, class Target, int vector>
-void launch_scan(const Queue& queue, ScanTiles<T, Source, Target, vector> f, int64_t length, int64_t lines,
-                 void* scratch) {
+ScanTiles<T, Source, Target, vector> scan_with(ScanTiles<T, Source, Target, vector> f, int64_t length,
+                                               ScanWords words) {
   const int64_t tiles = scan_tiles_of(length, scan_tile<T>);
   f.length = length;
-  const unsigned blocks = blocks_for(tiles * lines, 1);
   f.tiles = static_cast<unsigned>(tiles);
   f.groups = static_cast<unsigned>((tiles + scan_group - 1) / scan_group);
+  f.words = words;
+  return f;
+}
+
+template <class T>
+ScanWords scan_words_at(unsigned long long* words, int64_t tiles, uint32_t launch, uint32_t first_ticket) {
+  return {reinterpret_cast<unsigned*>(words), words + 1, words + 1 + tiles * scan_words<T>, launch, first_ticket};
+}
+
+/// Enqueues the scan of `lines` lines of `length` elements; f has source, target, first and inclusive.
+template <class T, class Source, class Target, int vector>
+void launch_scan(const Queue& queue, const ScanTiles<T, Source, Target, vector>& f, int64_t length, int64_t lines,
+                 void* scratch) {
+  const int64_t tiles = scan_tiles_of(length, scan_tile<T>);
+  ScanWords words{};
   if (tiles > 1) {
-    auto* const words = static_cast<unsigned long long*>(scratch);
-    clear_words(queue, words, scan_scratch_bytes<T>(length, lines));
-    f.words = {reinterpret_cast<unsigned*>(words), words + 1, words + 1 + tiles * lines * scan_words<T>};
+    clear_words(queue, scratch, scan_scratch_bytes<T>(length, lines));
+    words = scan_words_at<T>(static_cast<unsigned long long*>(scratch), tiles * lines, 1, 0);
   }
-  launch(queue, blocks, scan_threads, 0, f);
+  launch(queue, blocks_for(tiles * lines, 1), scan_threads, 0, scan_with(f, length, words));
+}
+
+/// start(f, blocks) launches the scan of one line, for plans.
+template <class T, class Source, class Target, int vector, class Start>
+void start_scan(Queue& queue, const ScanTiles<T, Source, Target, vector>& f, int64_t length, const Start& start) {
+  const int64_t tiles = scan_tiles_of(length, scan_tile<T>);
+  if (tiles == 1) return start(scan_with(f, length, {}), 1);
+  KeptWords& kept = keeping(queue).kept_words(KeptWords::scans, scan_scratch_bytes<T>(length));
+  if (kept.number % UINT32_MAX == 0) {  // no word is of a launch to come
+    clear_words(queue, kept.data, kept.bytes);
+    kept.number = 0;
+    kept.tickets = 0;
+  }
+  ++kept.number;
+  start(scan_with(f, length, scan_words_at<T>(kept.data, tiles, kept.number, kept.tickets)), blocks_for(tiles, 1));
+  kept.tickets += static_cast<uint32_t>(tiles);  // none are taken where the launch was refused
+}
+
+/// Enqueues the scan of one line, for plans.
+template <class T, class Source, class Target, int vector>
+void launch_scan(Queue& queue, const ScanTiles<T, Source, Target, vector>& f, int64_t length) {
+  start_scan(queue, f, length,
+             [&](const auto& scan, unsigned blocks) { launch(queue, blocks, scan_threads, 0, scan); });
+}
+
+/// The same, and reads what lies at `device` then; blocks.
+template <class R, class T, class Source, class Target, int vector>
+R launch_scan_and_read(Queue& queue, const ScanTiles<T, Source, Target, vector>& f, int64_t length,
+                       const void* device) {
+  R found;
+  start_scan(queue, f, length, [&](const auto& scan, unsigned blocks) {
+    found = launch_and_read<R>(queue, blocks, scan_threads, 0, scan, device);
+  });
+  return found;
 }
 
 /// Elements of a 16-byte access to the larger type: a warp's accesses stay without gaps.
@@ -295,24 +327,15 @@ inline constexpr int scan_vector = 16 / static_cast<int>(std::max(sizeof(In), si
 template <class In, class Out, int vector>
 using OffsetScan = ScanTiles<Out, RunSource<In, Out>, OffsetsTarget<Out>, vector>;
 
-/// At plan time.
-template <class In, class Out>
-void prepare_scan(const Queue& queue) {
-  prepare<ClearWords>(queue);
-  prepare<OffsetScan<In, Out, scan_vector<In, Out>>>(queue);
-  prepare<OffsetScan<In, Out, 1>>(queue);
-}
-
-/// offsets[i] = first + counts[0] + ... + counts[i - 1] for i = 0..n, in type Out. scratch: scan_scratch_bytes<Out>(n)
-/// bytes at a multiple of 8.
-template <class In, class Out>
-void exclusive_scan(const Queue& queue, const In* counts, Out* offsets, int64_t n, void* scratch, Out first = 0) {
+/// Calls take(f) with the scan that makes offsets of counts.
+template <class In, class Out, class Take>
+void with_offset_scan(const In* counts, Out* offsets, Out first, const Take& take) {
   const auto scan = [&]<int vector>(std::integral_constant<int, vector>) {
     OffsetScan<In, Out, vector> f{};
     f.source = {counts, 0};
     f.target = {{offsets, 0}};
     f.first = first;
-    launch_scan(queue, f, n, 1, scratch);
+    take(f);
   };
   constexpr int vector = scan_vector<In, Out>;
   constexpr size_t in = std::min<size_t>(16, vector * sizeof(In)), out = std::min<size_t>(16, vector * sizeof(Out));
@@ -320,6 +343,27 @@ void exclusive_scan(const Queue& queue, const In* counts, Out* offsets, int64_t 
     scan(std::integral_constant<int, vector>{});
   else
     scan(std::integral_constant<int, 1>{});
+}
+
+/// offsets[i] = first + counts[0] + ... + counts[i - 1] for i = 0..n, in type Out. For plans.
+template <class In, class Out>
+void exclusive_scan(Queue& queue, const In* counts, Out* offsets, int64_t n, Out first = 0) {
+  with_offset_scan(counts, offsets, first, [&](const auto& f) { launch_scan(queue, f, n); });
+}
+
+/// The same, and reads what lies at `device` then; blocks.
+template <class R, class In, class Out>
+R exclusive_scan_and_read(Queue& queue, const In* counts, Out* offsets, int64_t n, const void* device) {
+  R found;
+  with_offset_scan(counts, offsets, Out{0},
+                   [&](const auto& f) { found = launch_scan_and_read<R>(queue, f, n, device); });
+  return found;
+}
+
+/// The same, and returns the last of them; blocks.
+template <class In, class Out>
+Out exclusive_scan_total(Queue& queue, const In* counts, Out* offsets, int64_t n) {
+  return exclusive_scan_and_read<Out>(queue, counts, offsets, n, offsets + n);
 }
 
 }  // namespace kkc::gpu

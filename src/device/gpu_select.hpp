@@ -7,6 +7,7 @@
 
 #include "core/memory.hpp"
 #include "device/gpu_launch.hpp"
+#include "device/gpu_read.hpp"
 #include "device/gpu_scan.hpp"
 #include "device/gpu_warp.hpp"
 
@@ -56,9 +57,9 @@ class Selection {
     const auto count = static_cast<size_t>(words_);
     bits_ = array(count * sizeof(uint32_t));
     before_ = array((count + 1) * sizeof(int32_t));
-    const Buffer counts = array(count * sizeof(int32_t)), scratch = array(scan_scratch_bytes<int32_t>(words_));
+    const Buffer counts = array(count * sizeof(int32_t));
     launch_over(queue, n, MarkWanted<Wanted>{wanted, n, bits_.as<uint32_t>(), counts.as<int32_t>()});
-    exclusive_scan<int32_t, int32_t>(queue, counts.as<int32_t>(), before_.as<int32_t>(), words_, scratch.data());
+    exclusive_scan<int32_t, int32_t>(queue, counts.as<int32_t>(), before_.as<int32_t>(), words_);
   }
 
   /// Blocks.

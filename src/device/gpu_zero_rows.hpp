@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/memory.hpp"
-#include "device/gpu_api.hpp"
+#include "device/gpu_read.hpp"
 
 namespace kkc::gpu {
 
@@ -29,9 +29,7 @@ class ZeroRows {
 
   /// Success, or ZERO_PIVOT with what was counted since the last call; blocks.
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) {
-    Zeros found;
-    queue.copy(&found, zeros_.data(), sizeof found);
-    queue.synchronize();
+    const auto found = read_back<Zeros>(queue, zeros_.data());
     if (found.count == 0) return KKC_STATUS_SUCCESS;
     where = static_cast<int64_t>(found.first);
     count = static_cast<int64_t>(found.count);
@@ -40,10 +38,7 @@ class ZeroRows {
   }
 
  private:
-  void clear(Queue& queue) {
-    const Zeros none{~0ull, 0};
-    queue.copy(zeros_.data(), &none, sizeof none);
-  }
+  void clear(Queue& queue) { write(queue, zeros_.data(), Zeros{~0ull, 0}); }
 
   Buffer zeros_;
 };

@@ -1,8 +1,11 @@
 // Scans, selections, sorts and hash tables of src/device as kernels and drivers use them, on the first GPU. Exit
 // status: 0 all passed, 1 some failed, 77 no GPU.
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
@@ -51,7 +54,82 @@ class OnDevice {
   T* data_ = nullptr;
 };
 
+class GpuPartsQueue final : public BasicPartsQueue<gpu::KeepingQueue> {
+ public:
+  using BasicPartsQueue::BasicPartsQueue;
+  ~GpuPartsQueue() override { cudaFreeHost(watched_); }
+  gpu::KeptWords& kept_words(gpu::KeptWords::Use use, size_t bytes) override {
+    gpu::KeptWords& kept = kept_[use];
+    if (bytes > kept.bytes) {
+      memory_.push_back(std::make_unique<OnDevice<unsigned long long>>(static_cast<int64_t>(bytes / 8)));
+      kept = {memory_.back()->data(), bytes, 0, 0};
+    }
+    return kept;
+  }
+  void read_words(void* destination, const void* source, size_t bytes) override {
+    gpu::check(cudaMemcpy(destination, source, bytes, cudaMemcpyDeviceToHost), "reading");
+  }
+  void write_words(void* destination, const void* source, size_t bytes) override {
+    gpu::check(cudaMemcpy(destination, source, bytes, cudaMemcpyHostToDevice), "writing");
+  }
+  gpu::Watched watch() override {
+    if (watched_ == nullptr) gpu::check(cudaMallocHost(&watched_, 2 * most_read), "allocating");
+    return {watched_, ++reads_};
+  }
+  void await(void* destination, size_t bytes) override {
+    gpu::check(cudaDeviceSynchronize(), "waiting");
+    for (size_t i = 0; i < bytes / sizeof(uint32_t); ++i) {
+      expect(watched_[i] >> 32 == reads_, "a word has come");
+      std::memcpy(static_cast<char*>(destination) + i * sizeof(uint32_t), &watched_[i], sizeof(uint32_t));
+    }
+  }
+
+ private:
+  gpu::WatchedWord* watched_ = nullptr;
+  uint32_t reads_ = 0;
+  gpu::KeptWords kept_[gpu::KeptWords::uses];
+  std::vector<std::unique_ptr<OnDevice<unsigned long long>>> memory_;
+};
+
 std::mt19937_64 random_bits(20260101);
+
+// ---- what the last block hands over ----
+
+/// Adds up numbers below n.
+struct AddUp {
+  static constexpr int threads = 64;
+  uint64_t n;
+  unsigned long long* sum;
+
+  __device__ void operator()() const {
+    const uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x;
+    if (i >= n) return;  // before the others of its block
+    atomicAdd(sum, static_cast<unsigned long long>(i));
+  }
+};
+
+struct Number {
+  static constexpr int threads = 32;
+  uint32_t* numbers;
+  __device__ void operator()() const {
+    numbers[blockIdx.x * threads + threadIdx.x] = blockIdx.x * threads + threadIdx.x;
+  }
+};
+
+void reads(Queue& queue) {
+  for (const uint64_t n : {0u, 1u, 64u, 65u, 1000u, 300000u, 5000000u})
+    for (int again = 0; again < 3; ++again) {
+      const OnDevice<unsigned long long> sum(std::vector<unsigned long long>(1, 0));
+      const auto found =
+          gpu::launch_over_and_read<uint64_t>(queue, static_cast<int64_t>(n), AddUp{n, sum.data()}, sum.data());
+      expect(n == 0 ? found == 0 : found == n * (n - 1) / 2, "what all have added, " + std::to_string(n));
+    }
+  constexpr size_t most = gpu::KeepingQueue::most_read / sizeof(uint32_t);
+  const OnDevice<uint32_t> numbers(static_cast<int64_t>(most));
+  const auto found =
+      gpu::launch_over_and_read<std::array<uint32_t, most>>(queue, most, Number{numbers.data()}, numbers.data());
+  for (uint32_t i = 0; i < most; ++i) expect(found[i] == i, "as many words as can be read");
+}
 
 // ---- scan ----
 
@@ -63,13 +141,11 @@ void scan_case(Queue& queue, int64_t n, int shift, bool in_place, Out first) {
   for (int64_t i = 0; i < n; ++i)
     expected[static_cast<size_t>(i) + 1] =
         static_cast<Out>(expected[static_cast<size_t>(i)] + counts[static_cast<size_t>(i + shift)]);
-  const OnDevice<unsigned char> scratch(static_cast<int64_t>(gpu::scan_scratch_bytes<Out>(n)));
-  void* const words = gpu::scan_scratch_bytes<Out>(n) == 0 ? nullptr : scratch.data();
   counts.push_back(0);
   const OnDevice<In> given(counts);
   const OnDevice<Out> other(n + 1 + shift);
   Out* const offsets = in_place ? reinterpret_cast<Out*>(given.data()) : other.data();
-  gpu::exclusive_scan(queue, given.data() + shift, offsets + shift, n, words, first);
+  gpu::exclusive_scan(queue, given.data() + shift, offsets + shift, n, first);
   std::vector<Out> found(static_cast<size_t>(n) + 1);
   cudaMemcpy(found.data(), offsets + shift, found.size() * sizeof(Out), cudaMemcpyDeviceToHost);
   expect(found == expected, "scan of " + std::to_string(n) + " elements of " + std::to_string(sizeof(In)) + " to " +
@@ -79,7 +155,6 @@ void scan_case(Queue& queue, int64_t n, int shift, bool in_place, Out first) {
 
 template <class In, class Out>
 void scans(Queue& queue) {
-  gpu::prepare_scan<In, Out>(queue);
   const int64_t tile = gpu::scan_tile<Out>;
   for (const int64_t n :
        {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{31}, int64_t{33}, tile - 1, tile, tile + 1, 2 * tile,
@@ -89,6 +164,23 @@ void scans(Queue& queue) {
         scan_case<In, Out>(queue, n, shift, false, first);
         if constexpr (std::is_same_v<In, Out>) scan_case<In, Out>(queue, n, shift, true, first);
       }
+}
+
+/// Numbers of launches and tickets of blocks begin again once 32 bits no longer count them.
+void scans_that_begin_again(Queue& queue) {
+  const auto several = [&] {
+    for (const int64_t tiles : {3, 200, 2, 5})
+      scan_case<int32_t, int64_t>(queue, tiles * gpu::scan_tile<int64_t>, 0, false, 0);
+  };
+  gpu::KeptWords& kept = gpu::keeping(queue).kept_words(gpu::KeptWords::scans, 1);
+  several();
+  kept.number = UINT32_MAX - 2;
+  several();
+  expect(kept.number < UINT32_MAX - 2, "numbers of scans begin again");
+  kept.tickets = UINT32_MAX - 100;
+  expect(cudaMemcpy(kept.data, &kept.tickets, sizeof kept.tickets, cudaMemcpyHostToDevice) == cudaSuccess, "a ticket");
+  several();
+  expect(kept.tickets < UINT32_MAX - 100, "tickets of scans begin again");
 }
 
 // ---- sort ----
@@ -129,7 +221,7 @@ void sort_case(Queue& queue, int64_t n, int begin, int end, bool places, int64_t
     } else {
       const int passes = gpu::radix_passes(begin, end);
       gpu::radix_sort<Key, Payload>(
-          queue, gpu::BitDigits<Key>{begin, end}, passes, n, scratch.data(),
+          queue, gpu::BitDigits<Key>{begin, end}, passes, n, scratch.data(), gpu::counts_of_plans(queue),
           [&](int pass, bool output) {
             return (pass + output) % 2 == 0 ? gpu::RadixArrays<Key, Payload>{first.data(), values_first.data()}
                                             : gpu::RadixArrays<Key, Payload>{second.data(), values_second.data()};
@@ -417,10 +509,9 @@ void selections(Queue& queue) {
       const int64_t words = (n + 31) / 32;
       const OnDevice<uint32_t> bits(words);
       const OnDevice<int32_t> counts(words), before(words + 1);
-      const OnDevice<unsigned char> scratch(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(words)));
       const OnDevice<int64_t> list(std::ssize(expected));
       gpu::launch_over(queue, n, gpu::MarkWanted<IsMultiple>{{of}, n, bits.data(), counts.data()});
-      gpu::exclusive_scan(queue, counts.data(), before.data(), words, scratch.data());
+      gpu::exclusive_scan(queue, counts.data(), before.data(), words);
       gpu::launch_over(queue, n, gpu::TakeWanted<ListItems>{{list.data()}, n, bits.data(), before.data()});
       const std::string what = "selection of one in " + std::to_string(of) + " of " + std::to_string(n);
       expect(before.read().back() == std::ssize(expected), what + ": count");
@@ -436,11 +527,13 @@ int run() {
   }
   int multiprocessors = 0;
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
-  PartsQueue queue(multiprocessors, Device::cuda);
+  GpuPartsQueue queue(multiprocessors, Device::cuda);
+  reads(queue);
   scans<int32_t, int32_t>(queue);
   scans<int32_t, int64_t>(queue);
   scans<int64_t, int64_t>(queue);
   scans<int64_t, int32_t>(queue);
+  scans_that_begin_again(queue);
   selections(queue);
   sorts<uint32_t, gpu::NoPayload>(queue);
   sorts<uint32_t, uint32_t>(queue);

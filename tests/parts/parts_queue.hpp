@@ -5,9 +5,10 @@
 
 namespace kkc::testing {
 
-class PartsQueue : public Queue {
+template <class Base = Queue>
+class BasicPartsQueue : public Base {
  public:
-  explicit PartsQueue(int32_t concurrency, Device device = Device::openmp)
+  explicit BasicPartsQueue(int32_t concurrency, Device device = Device::openmp)
       : device_(device), concurrency_(concurrency) {}
   Device device() const override { return device_; }
   int32_t device_id() const override { return 0; }
@@ -29,5 +30,7 @@ class PartsQueue : public Queue {
   int32_t concurrency_;
   DeviceTable table_{};
 };
+
+using PartsQueue = BasicPartsQueue<>;
 
 }  // namespace kkc::testing

@@ -30,8 +30,7 @@ std::shared_ptr<const BandWidth> band_width(const Desc& desc, Queue& queue) {
           queue, std::min(gpu::blocks_for(desc.A.rows, Measure::threads), 512u), Measure::threads, 0,
           Measure{desc.factors.offsets->as<O>(), desc.factors.indices->as<I>(), desc.A.rows, device.as<BandWidth>()});
     });
-    queue.copy(width.get(), device.data(), sizeof(BandWidth));
-    queue.synchronize();
+    *width = gpu::read_back<BandWidth>(queue, device.data());
     desc.found_band = std::move(width);
   }
   return std::static_pointer_cast<const BandWidth>(desc.found_band);

@@ -46,7 +46,6 @@ class WorkspaceRows {
     const Buffer list = array(found.size() * sizeof(Long));
     selection.each(ListLongRows<I, O>{desc.factors.offsets->as<O>(), list.as<Long>()});
     queue.copy(found.data(), list.data(), found.size() * sizeof(Long));
-    queue.synchronize();
     std::vector<I> rows;
     std::vector<O> begins;
     for (const Long& row : found) {
@@ -59,7 +58,6 @@ class WorkspaceRows {
     begins_ = array(begins.size() * sizeof(O));
     queue.copy(rows_.data(), rows.data(), rows.size() * sizeof(I));
     queue.copy(begins_.data(), begins.data(), begins.size() * sizeof(O));
-    queue.synchronize();  // arrays of this function are in use until here
   }
 
   LongRows<I, O> view() const { return {rows_.as<I>(), begins_.as<O>(), static_cast<int>(count_)}; }
@@ -228,9 +226,7 @@ class SyncFreeKernel final : public Kernel {
     gpu::launch(queue, gpu::blocks_for(Count::most * 32, Count::threads), Count::threads, 0,
                 Count{desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),
                       desc.factors.indices->template as<I>(), rows, counts.as<uint32_t>()});
-    std::array<uint32_t, 2> found;
-    queue.copy(found.data(), counts.data(), sizeof found);
-    queue.synchronize();
+    const auto found = gpu::read_back<std::array<uint32_t, 2>>(queue, counts.data());
     return found[1] * needed_of_a_meeting <= found[0];
   }
 
@@ -250,9 +246,7 @@ class SyncFreeKernel final : public Kernel {
                 Find{desc.factors.offsets->template as<O>(), desc.factors.diagonal->template as<O>(),
                      desc.factors.indices->template as<I>(), levels_->order->template as<I>(), n, least_heavy,
                      flags.as<uint8_t>(), counts.as<uint32_t>()});
-    std::array<uint32_t, Find::steps> above;
-    queue.copy(above.data(), counts.data(), sizeof above);
-    queue.synchronize();
+    const auto above = gpu::read_back<std::array<uint32_t, Find::steps>>(queue, counts.data());
     int least = 0;  // weight of rows for blocks
     while (++least < Find::steps && above[static_cast<size_t>(least) - 1] * rows_of_a_heavy_one > n) {
     }
@@ -263,7 +257,6 @@ class SyncFreeKernel final : public Kernel {
     const Buffer list = device_array<I>(desc, heavy.size());
     gpu::Selection(queue, desc.memory, n, IsHeavyRow{flags.as<uint8_t>(), least}).each(ListHeavyRows<I>{list.as<I>()});
     queue.copy(heavy.data(), list.data(), heavy.size() * sizeof(I));
-    queue.synchronize();
     std::vector<int64_t> tasks;
     tasks.reserve(2 * heavy.size() + static_cast<size_t>(n / warps_of_tasks) + 2);
     int64_t position = 0;
@@ -280,7 +273,6 @@ class SyncFreeKernel final : public Kernel {
     tasks.push_back(2 * n);
     tasks_ = device_array<int64_t>(desc, tasks.size());
     queue.copy(tasks_.data(), tasks.data(), tasks.size() * sizeof(int64_t));
-    queue.synchronize();  // arrays of this function are in use until here
   }
 
   /// Those that have more entries than there is `room` for. Blocks.

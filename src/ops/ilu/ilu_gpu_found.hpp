@@ -4,6 +4,7 @@
 
 #include "core/memory.hpp"
 #include "device/gpu_launch.hpp"
+#include "device/gpu_read.hpp"
 #include "device/gpu_scalar.hpp"
 #include "ops/ilu/ilu_arithmetic.hpp"
 
@@ -26,9 +27,7 @@ class FoundRows {
 
   /// As Kernel::check; blocks.
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) {
-    Found found;
-    queue.copy(&found, found_.data(), sizeof found);
-    queue.synchronize();
+    const auto found = gpu::read_back<Found>(queue, found_.data());
     if (found.count == 0) return KKC_STATUS_SUCCESS;
     clear(queue);
     where = static_cast<int64_t>(found.first / 2);
@@ -37,10 +36,7 @@ class FoundRows {
   }
 
  private:
-  void clear(Queue& queue) {
-    queue.copy(found_.data(), &none_found, sizeof none_found);
-    queue.synchronize();
-  }
+  void clear(Queue& queue) { gpu::write(queue, found_.data(), none_found); }
 
   Buffer found_;
 };

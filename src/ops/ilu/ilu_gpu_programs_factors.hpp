@@ -146,7 +146,6 @@ class ProgramsKernel final : public Kernel {
                              each,
                              records_.template as<ProgramRow<I, O>>(),
                              gates_.template as<O>()});
-    queue.synchronize();  // arrays of this function end
   }
 
   FactorPattern factors_;

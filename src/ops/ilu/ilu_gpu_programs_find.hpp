@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/dispatch.hpp"
+#include "device/gpu_read.hpp"
 #include "ilu_gpu_programs_build.hpp"
 #include "ilu_gpu_programs_rows.hpp"
 
@@ -89,7 +90,6 @@ void build_programs(Queue& queue, const Desc& desc, const RowCensus& census, con
     build_long.words = programs.words.as<uint32_t>();
     gpu::launch_over(queue, int64_t{count} * 32, build_long);
   }
-  queue.synchronize();  // arrays of this function end
 }
 
 template <Form form, class I, class O>
@@ -129,8 +129,7 @@ void find_programs(Queue& queue, const Desc& desc, Programs& programs) {
   over_rows(FindKinds<I, O>{alike});
   over_rows(FindPrograms<I, O>{alike});
   over_rows(ComparePrograms<I, O>{alike});
-  queue.copy(&census, device_census, sizeof census);
-  queue.synchronize();
+  census = gpu::read_back<RowCensus>(queue, device_census);
   if (census.too_many != 0)
     programs.unsupported =
         cat("too many rows are eliminated in different ways, expected ", programs_at_most(rows), " at most");

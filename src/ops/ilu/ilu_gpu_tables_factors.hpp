@@ -41,7 +41,7 @@ FactorRows<I, O> rows_of_factors(const Desc& desc) {
 
 /// Words of each row's table where a few rows have none, or nothing.
 template <Form form>
-Buffer words_beside_others(const Desc& desc, Queue& queue, const Buffer& facts, TableFacts found, TableSpace& space) {
+Buffer words_beside_others(const Desc& desc, Queue& queue, TableFacts* facts, TableFacts found, TableSpace& space) {
   const int64_t n = desc.A.rows;
   if (found.longest <= many_lanes || found.over_many * rows_of_a_longer_one > n) return {};
   const int limit = found.over_few * rows_of_a_longer_one <= n ? few_lanes : many_lanes;
@@ -52,10 +52,9 @@ Buffer words_beside_others(const Desc& desc, Queue& queue, const Buffer& facts, 
     using Count = CountTableWordsBesideOthers<form, typename P::ordinal, typename P::offset>;
     gpu::launch(queue, gpu::blocks_for(n, Count::threads / Count::lanes), Count::threads, 0,
                 Count{rows_of_factors<typename P::ordinal, typename P::offset>(desc), n, limit, counts.as<uint32_t>(),
-                      others.as<uint8_t>(), facts.as<TableFacts>()});
+                      others.as<uint8_t>(), facts});
   });
-  queue.copy(&found, facts.data(), sizeof found);
-  queue.synchronize();
+  found = gpu::read_back<TableFacts>(queue, facts);
   if (found.others * rows_of_another > n || found.heaviest > most_of_another ||
       found.looks > static_cast<unsigned long long>(looks_an_entry * desc.factors.nnz))
     return {};
@@ -70,31 +69,28 @@ std::shared_ptr<const TableSpace> table_space(const Desc& desc, Queue& queue) {
     auto space = std::make_shared<TableSpace>();
     const int64_t n = desc.A.rows;
     const auto array = [&](size_t bytes) { return Buffer(Memory::in_order(desc.memory), Space::device, bytes); };
-    space->starts = array(static_cast<size_t>(n + 1) * sizeof(int64_t));
+    struct Counted {
+      int64_t words;
+      TableFacts facts;
+    };
+    space->starts = array(static_cast<size_t>(n) * sizeof(int64_t) + sizeof(Counted));
     Buffer counts = array(static_cast<size_t>(n) * sizeof(uint32_t));
-    const Buffer scratch = array(gpu::scan_scratch_bytes<int64_t>(n)), facts = array(sizeof(TableFacts));
-    gpu::clear_words(queue, facts.data(), facts.bytes());
-    gpu::prepare_scan<uint32_t, int64_t>(queue);
+    auto* const starts = space->starts.as<int64_t>();
+    auto* const facts = &reinterpret_cast<Counted*>(starts + n)->facts;  // read in one go
+    gpu::clear_words(queue, facts, sizeof *facts);
     dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
       using P = decltype(pair);
       using I = typename P::ordinal;
       using O = typename P::offset;
-      gpu::launch_over(
-          queue, n,
-          CountTableWords<form, I, O>{rows_of_factors<I, O>(desc), n, counts.as<uint32_t>(), facts.as<TableFacts>()});
+      gpu::launch_over(queue, n,
+                       CountTableWords<form, I, O>{rows_of_factors<I, O>(desc), n, counts.as<uint32_t>(), facts});
     });
-    TableFacts found{};
-    queue.copy(&found, facts.data(), sizeof found);
-    const auto sum = [&] {
-      gpu::exclusive_scan(queue, counts.as<uint32_t>(), space->starts.as<int64_t>(), n, scratch.data());
-      queue.copy(&space->words, space->starts.as<int64_t>() + n, sizeof space->words);
-      queue.synchronize();
-    };
-    sum();
-    space->longest = found.longest;
-    if (Buffer fewer = words_beside_others<form>(desc, queue, facts, found, *space); fewer.data() != nullptr) {
+    const auto found = gpu::exclusive_scan_and_read<Counted>(queue, counts.as<uint32_t>(), starts, n, starts + n);
+    space->words = found.words;
+    space->longest = found.facts.longest;
+    if (Buffer fewer = words_beside_others<form>(desc, queue, facts, found.facts, *space); fewer.data() != nullptr) {
       counts = std::move(fewer);
-      sum();
+      space->words = gpu::exclusive_scan_total(queue, counts.as<uint32_t>(), starts, n);
     }
     desc.found_tables = std::move(space);
   }
@@ -194,7 +190,6 @@ class TablesKernel final : public Kernel {
 
     set_records(desc, queue, rows, starts, without);
     if (without != nullptr) others_ = WorkspaceRows<I, O>(desc, queue, IsOther{without});
-    queue.synchronize();  // arrays of this function end
   }
 
   /// Levels begin at whole warps. Blocks.
@@ -208,16 +203,14 @@ class TablesKernel final : public Kernel {
     std::vector<int64_t> alone(level_count + 1);
     if (some_alone) {
       const Buffer counts = device_array<uint32_t>(desc, static_cast<size_t>(rows_)),
-                   of_levels = device_array<int64_t>(desc, alone.size()),
-                   scratch = device_array<char>(desc, gpu::scan_scratch_bytes<int64_t>(rows_));
+                   of_levels = device_array<int64_t>(desc, alone.size());
       gpu::launch_over(queue, rows_,
                        CountAlone<I, O>{{rows, others, static_cast<O>(limit)}, order, rows_, counts.as<uint32_t>()});
-      gpu::exclusive_scan(queue, counts.as<uint32_t>(), before.as<int64_t>(), rows_, scratch.data());
+      gpu::exclusive_scan(queue, counts.as<uint32_t>(), before.as<int64_t>(), rows_);
       gpu::launch_over(queue, static_cast<int64_t>(alone.size()),
                        CountAloneOfLevels<I>{before.as<int64_t>(), levels_->device_starts->template as<I>(),
                                              static_cast<int64_t>(alone.size()), of_levels.as<int64_t>()});
       queue.copy(alone.data(), of_levels.data(), of_levels.bytes());
-      queue.synchronize();
     }
     std::vector<TableLevel> levels(level_count + 1);
     for (size_t l = 1; l <= level_count; ++l) {
@@ -237,8 +230,6 @@ class TablesKernel final : public Kernel {
                      SetTableRows<I, O>{rows, order, device_levels.template as<TableLevel>(), rows_, levels_->count,
                                         starts, some_alone ? before.as<int64_t>() : nullptr, others, each,
                                         records_.template as<ProgramRow<I, O>>()});
-    queue.synchronize();  // arrays of this function are in use until here
-    queue.synchronize();  // arrays of this function end
   }
 
   FactorPattern factors_;

@@ -132,25 +132,18 @@ class Maker {
 
   int64_t find_diagonal(const EntryMap& sorted, O* diagonal) const {
     const Buffer first(Memory::in_order(desc_.memory), Space::device, sizeof(unsigned long long));
-    auto missing = static_cast<unsigned long long>(rows_);
-    queue_.copy(first.data(), &missing, sizeof missing);
+    gpu::write(queue_, first.data(), static_cast<unsigned long long>(rows_));
     gpu::launch_over(queue_, rows_,
                      FindDiagonal<I, O>{sorted.offsets->template as<O>(), sorted.indices->template as<I>(), rows_,
                                         diagonal, first.as<unsigned long long>()});
-    queue_.copy(&missing, first.data(), sizeof missing);
-    queue_.synchronize();
-    return static_cast<int64_t>(missing);
+    return static_cast<int64_t>(gpu::read_back<unsigned long long>(queue_, first.data()));
   }
 
   void keep_lower(const EntryMap& sorted, const O* diagonal, FactorPattern& made) const {
     made.offsets = array<O>(rows_ + 1);
     O* const offsets = made.offsets->template as<O>();
-    gpu::prepare_scan<O, O>(queue_);
-    const Buffer scratch(Memory::in_order(desc_.memory), Space::device,
-                         std::max<size_t>(gpu::scan_scratch_bytes<O>(rows_), 1));
     gpu::launch_over(queue_, rows_, CountLower<O>{sorted.offsets->template as<O>(), diagonal, rows_, offsets});
-    gpu::exclusive_scan(queue_, static_cast<const O*>(offsets), offsets, rows_, scratch.data());
-    made.nnz = static_cast<int64_t>(gpu::read_back<O>(queue_, offsets + rows_));
+    made.nnz = static_cast<int64_t>(gpu::exclusive_scan_total(queue_, offsets, offsets, rows_));
     made.indices = array<I>(made.nnz);
     made.sources = array<O>(made.nnz);
     made.diagonal = array<O>(rows_);

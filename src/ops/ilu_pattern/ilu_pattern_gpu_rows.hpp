@@ -53,10 +53,7 @@ class RowUnions {
       gpu::launch(queue_, blocks, mark.threads, 0, mark);
     }
     auto* const offsets = made.offsets->template as<int64_t>();
-    const Buffer scratch(Memory::in_order(memory_), Space::device,
-                         std::max<size_t>(gpu::scan_scratch_bytes<int64_t>(rows_), 8));
-    gpu::exclusive_scan(queue_, static_cast<const int32_t*>(counts.as<int32_t>()), offsets, rows_, scratch.data());
-    made.nnz = gpu::read_back<int64_t>(queue_, offsets + rows_);
+    made.nnz = gpu::exclusive_scan_total(queue_, counts.as<int32_t>(), offsets, rows_);
     counted(made.nnz);
     made.columns = shared<I>(made.nnz);
     if (with_levels) made.levels = shared<uint8_t>(made.nnz);

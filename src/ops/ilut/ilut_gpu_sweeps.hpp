@@ -97,9 +97,7 @@ class SweepsKernel final : public Kernel {
     }
     template <class In>
     void scan(const In* counts, int64_t* offsets, int64_t n) const {
-      const Buffer scratch(Memory::in_order(k_.memory_), Space::device,
-                           std::max<size_t>(gpu::scan_scratch_bytes<int64_t>(n), 8));
-      gpu::exclusive_scan(queue_, counts, offsets, n, scratch.data());
+      gpu::exclusive_scan(queue_, counts, offsets, n);
     }
     Buffer rows_of(const DeviceRows<I>& rows) const {
       Buffer row_of = array<I>(rows.nnz);

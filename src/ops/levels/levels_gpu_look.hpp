@@ -10,6 +10,7 @@
 #include "core/operands.hpp"
 #include "device/gpu_launch.hpp"
 #include "device/gpu_queue.hpp"
+#include "device/gpu_read.hpp"
 #include "levels_gpu_kernels.hpp"
 #include "ops/levels/levels.hpp"
 

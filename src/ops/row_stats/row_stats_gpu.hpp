@@ -5,7 +5,7 @@
 
 #include "core/dispatch.hpp"
 #include "device/gpu_launch.hpp"
-#include "device/gpu_queue.hpp"
+#include "device/gpu_read.hpp"
 #include "row_stats_gpu_kernels.hpp"
 
 namespace kkc::row_stats {
@@ -27,11 +27,17 @@ inline RowStats from_counts(const Counts& counts, int64_t rows) {
 }
 
 inline void run(Queue& queue, std::span<const Pass> passes, RowStats* stats) {
-  static_assert(most_matrices * sizeof(Counts) <= gpu::GpuQueue::scratch_bytes);
+  static_assert(most_matrices * sizeof(Counts) <= gpu::KeepingQueue::most_read);
   require(passes.size() <= most_matrices, KKC_STATUS_INTERNAL, "row_stats got ", passes.size(), " matrices");
-  auto* in_memory = static_cast<Counts*>(static_cast<gpu::GpuQueue&>(queue).scratch());
+  gpu::KeepingQueue& keeping = gpu::keeping(queue);
+  gpu::KeptWords& kept = keeping.kept_words(gpu::KeptWords::row_stats, most_matrices * sizeof(Counts));
+  auto* const in_memory = reinterpret_cast<Counts*>(kept.data);
+  const auto read_and_start = [&](size_t matrices, const gpu::Watched& to) {
+    gpu::launch(queue, 1, ReadAndStart::threads, 0, ReadAndStart{in_memory, static_cast<int>(matrices), to});
+  };
+  if (kept.number == 0) read_and_start(most_matrices, {});
+  kept.number = 0;  // until they are read and started anew
   const unsigned most = static_cast<unsigned>(8 * queue.concurrency());
-  gpu::launch(queue, static_cast<unsigned>(passes.size()), Start::threads, 0, Start{in_memory});
   for (size_t i = 0; i < passes.size(); ++i) {
     const CsrRef& A = passes[i].matrix;
     dispatch_index_pair(AllIndexPairs{}, A.pair, [&](auto p) {
@@ -50,7 +56,9 @@ inline void run(Queue& queue, std::span<const Pass> passes, RowStats* stats) {
     });
   }
   Counts counts[most_matrices];
-  queue.copy(counts, in_memory, passes.size() * sizeof(Counts));
+  read_and_start(passes.size(), keeping.watch());
+  kept.number = 1;
+  keeping.await(counts, passes.size() * sizeof(Counts));
   for (size_t i = 0; i < passes.size(); ++i) stats[i] = from_counts(counts[i], passes[i].matrix.rows);
 }
 

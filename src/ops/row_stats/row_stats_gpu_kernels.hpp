@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "device/gpu_read.hpp"
 #include "device/gpu_warp.hpp"
 #include "ops/row_stats/row_stats.hpp"
 
@@ -19,18 +20,28 @@ struct Counts {
   unsigned long long first_bad_row, first_bad_entry;
 };
 
-/// Block: a matrix.
-struct Start {
-  static constexpr int threads = 128;
+/// One block: hands so many matrices' counts to the host, and then starts anew.
+struct ReadAndStart {
+  static constexpr int threads = 256;
   Counts* counts;
+  int matrices;
+  gpu::Watched to;  // none: starts only
 
   __device__ void operator()() const {
     const int i = static_cast<int>(threadIdx.x);
-    Counts& mine = counts[blockIdx.x];
-    if (i < classes) mine.histogram[i] = mine.nonzeros[i] = 0;
-    if (i == 0) {
-      mine.longest = mine.empty = 0;
-      mine.shortest = mine.first_bad_row = mine.first_bad_entry = none;
+    if (to.words != nullptr) {
+      const auto* const words = reinterpret_cast<const uint32_t*>(counts);
+      const int count = matrices * static_cast<int>(sizeof(Counts) / sizeof(uint32_t));
+      for (int w = i; w < count; w += threads) gpu::set(to, w, words[w]);
+      __syncthreads();
+    }
+    for (int m = 0; m < matrices; ++m) {
+      Counts& mine = counts[m];
+      if (i < classes) mine.histogram[i] = mine.nonzeros[i] = 0;
+      if (i == 0) {
+        mine.longest = mine.empty = 0;
+        mine.shortest = mine.first_bad_row = mine.first_bad_entry = none;
+      }
     }
   }
 };

@@ -55,10 +55,7 @@ class Sorter {
     gpu::launch(queue_, std::min(most, gpu::blocks_for(A_.nnz, neighbours.threads)), neighbours.threads, 0, neighbours);
     const CountRows<I, O> rows{A_, counts};
     gpu::launch(queue_, std::min(most, gpu::blocks_for(A_.rows, rows.threads)), rows.threads, 0, rows);
-    Counts found;
-    queue_.copy(&found, counts, sizeof found);
-    queue_.synchronize();
-    return found;
+    return gpu::read_back<Counts>(queue_, counts);
   }
 
   void sort(const Counts& counts, const Target<I, O>& target) {
@@ -125,7 +122,7 @@ class Sorter {
                  : gpu::RadixArrays<Key, O>{other_keys.template as<Key>(), other_places.template as<O>()};
     };
     gpu::prepare_sort<Key, O, LongDigits<I>>(queue_);
-    gpu::radix_sort<Key, O>(queue_, digits, passes, entries, scratch.data(), route);
+    gpu::radix_sort<Key, O>(queue_, digits, passes, entries, scratch.data(), gpu::counts_of_plans(queue_), route);
     const bool other = passes % 2 != 0;
     over(entries, StoreLong<I, O>{A_, target, list, bounds.template as<O>(), entries,
                                   (other ? other_keys : keys).template as<Key>(),
@@ -138,10 +135,7 @@ class Sorter {
     const Buffer marks = array<int32_t>(A_.nnz), places = array<O>(A_.nnz + 1);
     over(A_.nnz, MarkRuns<I>{indices, A_.nnz, marks.template as<int32_t>()});
     over(A_.rows, MarkRows<O>{offsets, A_.rows, marks.template as<int32_t>()});
-    scan(marks.template as<int32_t>(), places.template as<O>(), A_.nnz);
-    O total = 0;
-    queue_.copy(&total, places.template as<O>() + A_.nnz, sizeof total);
-    queue_.synchronize();
+    const O total = gpu::exclusive_scan_total(queue_, marks.template as<int32_t>(), places.template as<O>(), A_.nnz);
     if (total == A_.nnz) return;
     map.nnz = total;
     auto merged_offsets = shared_array<O>(desc_.memory, Space::device, A_.rows + 1);
@@ -156,9 +150,7 @@ class Sorter {
 
   template <class In>
   void scan(const In* counts, O* sums, int64_t n) {
-    const Buffer scratch = array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<O>(n)));
-    gpu::prepare_scan<In, O>(queue_);
-    gpu::exclusive_scan(queue_, counts, sums, n, scratch.data());
+    gpu::exclusive_scan(queue_, counts, sums, n);
   }
   template <class T>
   Buffer array(int64_t count) const {

@@ -10,6 +10,7 @@
 #include "core/dispatch.hpp"
 #include "device/gpu_launch.hpp"
 #include "device/gpu_queue.hpp"
+#include "device/gpu_read.hpp"
 #include "spadd_gpu_merge_kernels.hpp"
 #include "spadd_gpu_merge_memory.hpp"
 #include "spadd_sources.hpp"
@@ -197,13 +198,12 @@ class Merge {
 
   /// The first row out of order, or -1.
   int64_t first_disorder(Queue& queue, const Sources& x) const {
-    unsigned long long first = ~0ull;
-    const Buffer found(Memory::in_order(memory_), Space::device, sizeof first);
-    queue.copy(found.data(), &first, sizeof first);
+    const Buffer found(Memory::in_order(memory_), Space::device, sizeof(unsigned long long));
+    gpu::write(queue, found.data(), ~0ull);
     const FindDisorder<I, O> find{x.template rows<I, O>(), rows_, found.as<unsigned long long>()};
     const unsigned most = static_cast<unsigned>(16 * queue.concurrency());
     gpu::launch(queue, std::min(most, gpu::blocks_for(rows_, find.threads / 32)), find.threads, 0, find);
-    queue.copy(&first, found.data(), sizeof first);
+    const auto first = gpu::read_back<unsigned long long>(queue, found.data());
     return first == ~0ull ? -1 : static_cast<int64_t>(first);
   }
 

@@ -81,10 +81,7 @@ class RowOrder {
   void order_longest(const RowsByColumn& to, const int32_t* list, int32_t count, int column_bits) {
     const Buffer lengths = array<int32_t>(count), bounds = array<int32_t>(count + 1);
     launch_over(queue_, count, LengthsOfRows<I>{r_.A, list, count, lengths.as<int32_t>(), to.counts});
-    {
-      const Buffer scratch = array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(count)));
-      gpu::exclusive_scan(queue_, lengths.as<int32_t>(), bounds.as<int32_t>(), count, scratch.data());
-    }
+    gpu::exclusive_scan(queue_, lengths.as<int32_t>(), bounds.as<int32_t>(), count);
     const auto n = read_back<int32_t>(queue_, bounds.as<int32_t>() + count);
     const LongestRows rows{list, count, bounds.as<int32_t>(), n};
     if (column_bits + bits_of(count) <= 32)

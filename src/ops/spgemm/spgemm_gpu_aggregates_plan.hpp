@@ -112,14 +112,27 @@ class AggregateSymbolic {
       f(offsets_->template as<int32_t>());
   }
 
-  template <class T, int vector = 16 / static_cast<int>(sizeof(T)), class Source, class Target>
-  void scan(const Source& source, const Target& target, int64_t n, T* total) {
+  template <class T, int vector, class Source, class Target>
+  static gpu::ScanTiles<T, Source, Target, vector> scan_of(const Source& source, const Target& target, T* total) {
     gpu::ScanTiles<T, Source, Target, vector> f{};
     f.source = source;
     f.target = target;
     f.carry = total;
-    const Buffer scratch = array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<T>(n)));
-    gpu::launch_scan(queue_, f, n, 1, scratch.data());
+    return f;
+  }
+
+  /// Makes C's offsets of its rows' lengths, of which source(offset's type) is the source; the state then.
+  template <class Lengths>
+  AggregateState make_offsets(const Lengths& lengths) {
+    AggregateState found{};
+    with_offsets([&]<class O>(O* offsets) {
+      found = gpu::launch_scan_and_read<AggregateState>(
+          queue_,
+          scan_of<O, 16 / static_cast<int>(sizeof(O))>(lengths(O{}), gpu::OffsetsTarget<O>{{offsets, 0}},
+                                                       reinterpret_cast<O*>(&state()->entries)),
+          rows(), state());
+    });
+    return found;
   }
 
   template <int most>
@@ -196,11 +209,9 @@ class AggregateSymbolic {
          found_.walk_ends.template as<WalkEnds>(), found_.ends.template as<uint32_t>(),
          found_.shares.template as<ClassShare>()}};
     launch_blocks(queue_, aggregate_places, describe, describe.shared_bytes());
-    with_offsets([&]<class O>(O* offsets) {
-      scan<O>(ClassLengths<O>{found_.class_of.template as<uint16_t>(), counts.as<int32_t>()},
-              gpu::OffsetsTarget<O>{{offsets, 0}}, rows(), reinterpret_cast<O*>(&state()->entries));
+    const AggregateState s = make_offsets([&]<class O>(O) {
+      return ClassLengths<O>{found_.class_of.template as<uint16_t>(), counts.as<int32_t>()};
     });
-    const auto s = read_back<AggregateState>(queue_, state());
     if (s.failed != 0) {
       for (Buffer* b : {&found_.class_of, &found_.entries, &found_.diagonals, &found_.walks, &found_.bits,
                         &found_.walk_ends, &found_.ends, &found_.shares})
@@ -255,18 +266,18 @@ class AggregateSymbolic {
                 .diagonal = found_.diagonal.template as<int32_t>(),
                 .entry_of_diagonal = entry_of_diagonal.as<int32_t>(),
                 .state = state()});
-    with_offsets([&]<class O>(O* offsets) {
-      scan<O>(gpu::RunSource<int32_t, O>{counts.as<int32_t>(), 0}, gpu::OffsetsTarget<O>{{offsets, 0}}, rows(),
-              reinterpret_cast<O*>(&state()->entries));
-    });
-    const auto nnz = static_cast<int64_t>(read_back<AggregateState>(queue_, state()).entries);
+    const auto nnz = static_cast<int64_t>(make_offsets([&]<class O>(O) {
+                                            return gpu::RunSource<int32_t, O>{counts.as<int32_t>(), 0};
+                                          }).entries);
     const Offsets offsets{offsets_->data(), wide_, 0};
     I* const columns = finish(nnz);
     found_.starts = array<int32_t>(nnz + 1);
     auto* const starts = found_.starts.template as<int32_t>();
     // Element by element, so that the lanes' entries of C are neighbours.
-    scan<int32_t, 1>(FirstProducts{met.as<uint32_t>()}, PlaceFirstProducts<I>{met.as<uint32_t>(), columns, starts}, n,
-                     static_cast<int32_t*>(nullptr));
+    gpu::launch_scan(queue_,
+                     scan_of<int32_t, 1>(FirstProducts{met.as<uint32_t>()},
+                                         PlaceFirstProducts<I>{met.as<uint32_t>(), columns, starts}, nullptr),
+                     n);
     if (wants_diagonal_) {
       found_.row_of = array<uint32_t>(nnz);
       auto* const row_of = found_.row_of.template as<uint32_t>();

@@ -43,8 +43,7 @@ class OnePass {
     rows.begins = begins_.template as<int64_t>();
     rows.state = state.as<BucketState>();
     rows.stride = p_.rows / sampled_rows;
-    launch_blocks(queue_, sampled_rows, rows, 0);
-    const auto sample = read_back<BucketState>(queue_, state.data());
+    const auto sample = launch_blocks_and_read<BucketState>(queue_, sampled_rows, rows, 0, state.data());
     if (sample.failed != 0 || sample.repeated * most_repeated > sample.products) return false;
 
     const int64_t slot_bytes = 2 * products_;
@@ -75,7 +74,6 @@ class OnePass {
     constexpr int64_t aligned = 1024;
     const int64_t chunk = std::min((p_.rows / chunks + aligned) / aligned * aligned, p_.rows);
     const Buffer room = p_.template array<I>(chunk * longest_);
-    const Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<O>(chunk)));
     O* const to = offsets.template as<O>();
     rows.columns = room.template as<I>();
     for (int64_t first = 0; first < p_.rows; first += chunk) {
@@ -86,7 +84,7 @@ class OnePass {
       scan.source = {rows.counts + first, 0};
       scan.target = {{to + first, 0}};
       scan.base = first > 0 ? to + first : nullptr;
-      gpu::launch_scan(queue_, scan, count, 1, scratch.data());
+      gpu::launch_scan(queue_, scan, count);
       launch_over(queue_, count * 32,
                   MoveRows<I>{first, count, rows.begins, {to, sizeof(O) == 8, 0}, rows.columns, columns});
     }

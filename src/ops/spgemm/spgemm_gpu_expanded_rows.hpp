@@ -119,8 +119,7 @@ class ExpandedRows {
     gpu::ScanTiles<int32_t, Source, Target, vector> f{};
     f.source = source;
     f.target = target;
-    const Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(n)));
-    gpu::launch_scan(queue_, f, n, 1, scratch.data());
+    gpu::launch_scan(queue_, f, n);
   }
 
   Queue& queue_;

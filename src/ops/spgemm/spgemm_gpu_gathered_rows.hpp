@@ -161,9 +161,7 @@ class GatheredRows {
 
   template <class In>
   int64_t scan(const Buffer& counts, const Buffer& begins, int64_t n) {
-    const Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int64_t>(n)));
-    gpu::exclusive_scan(queue_, counts.as<In>(), begins.as<int64_t>(), n, scratch.data());
-    return read_back<int64_t>(queue_, begins.as<int64_t>() + n);
+    return gpu::exclusive_scan_total(queue_, counts.as<In>(), begins.as<int64_t>(), n);
   }
 
   int64_t most_crowded() const { return products_ / most_gathered_in_order + 1; }
@@ -222,9 +220,7 @@ class GatheredRows {
     count.target = {counted.as<int32_t>(), 0};
     count.inclusive = true;
     count.carry = &state()->entries;
-    const Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(products)));
-    gpu::launch_scan(queue_, count, products, 1, scratch.data());
-    found_.entries = read_back<GatherState>(queue_, state()).entries;
+    found_.entries = gpu::launch_scan_and_read<GatherState>(queue_, count, products, state()).entries;
     found_.of_a = p_.template array<uint32_t>(products);
     found_.of_b = p_.template array<uint32_t>(products);
     found_.starts = p_.template array<int32_t>(found_.entries + 1);

@@ -42,8 +42,7 @@ class Inodes {
     Buffer heads_a = one ? Buffer() : tile_heads(p_.A.A, p_.nnz_a);
     const Buffer& heads = one ? heads_b : heads_a;
     const Buffer numbers = p_.template array<int32_t>(p_.rows + 1);
-    scan(heads.as<int32_t>(), numbers.as<int32_t>(), p_.rows);
-    tiles_ = read_back<int32_t>(queue_, numbers.as<int32_t>() + p_.rows);
+    tiles_ = gpu::exclusive_scan_total(queue_, heads.as<int32_t>(), numbers.as<int32_t>(), p_.rows);
     firsts_ = p_.template array<int32_t>(tiles_ + 1);
     launch_over(queue_, p_.rows + 1,
                 PlaceNodes{heads.as<int32_t>(), numbers.as<int32_t>(), p_.rows, firsts_.template as<int32_t>()});
@@ -60,8 +59,8 @@ class Inodes {
     gpu::clear_words(queue_, &counted->products, sizeof counted->products);
     launch_over(queue_, tiles_ << rows.lanes_log2,
                 CountReduced<I>{rows, p_.B.B, counts.as<int32_t>(), &counted->products});
-    scan(counts.as<int32_t>(), begins_.template as<int64_t>(), tiles_);
-    const auto [entries, products] = read_back<Counted>(queue_, counted);
+    const auto [entries, products] = gpu::exclusive_scan_and_read<Counted>(
+        queue_, counts.as<int32_t>(), begins_.template as<int64_t>(), tiles_, counted);
     products_ = static_cast<int64_t>(products);
     columns_ = p_.template array<I>(entries);
     entries_ = p_.template array<ReducedEntry>(entries);
@@ -122,8 +121,7 @@ class Inodes {
   }
   template <class Out>
   void scan(const int32_t* counts, Out* offsets, int64_t n) {
-    const Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<Out>(n)));
-    gpu::exclusive_scan(queue_, counts, offsets, n, scratch.data());
+    gpu::exclusive_scan(queue_, counts, offsets, n);
   }
 
   Queue& queue_;

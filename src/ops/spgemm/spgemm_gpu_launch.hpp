@@ -6,21 +6,13 @@
 
 #include "core/memory.hpp"
 #include "device/gpu_launch.hpp"
-#include "device/gpu_queue.hpp"
+#include "device/gpu_read.hpp"
 #include "device/gpu_scan.hpp"
 
 namespace kkc::spgemm::gpu_parts {
 
 using gpu::launch_over;
-
-/// A value from the queue's device's memory, behind what was enqueued; blocks.
-template <class T>
-T read_back(Queue& queue, const void* device) {
-  static_assert(sizeof(T) % sizeof(uint32_t) == 0 && sizeof(T) <= gpu::SmallCopies::most_read);
-  T value;
-  static_cast<gpu::GpuQueue&>(queue).read_words(&value, device, sizeof value);
-  return value;
-}
+using gpu::read_back;
 
 inline void clear(Queue& queue, const Buffer& buffer) {
   if (buffer.bytes() > 0) gpu::clear_words(queue, buffer.data(), buffer.bytes());
@@ -45,6 +37,11 @@ void launch_blocks(Queue& queue, int64_t blocks, const F& f, size_t shared_bytes
   if (blocks == 0) return;
   gpu::prepare<F>(queue, shared_bytes);
   gpu::launch(queue, gpu::blocks_for(blocks, 1), F::threads, shared_bytes, f);
+}
+template <class T, class F>
+T launch_blocks_and_read(Queue& queue, int64_t blocks, const F& f, size_t shared_bytes, const void* device) {
+  gpu::prepare<gpu::AndRead<F>>(queue, shared_bytes);
+  return gpu::launch_and_read<T>(queue, gpu::blocks_for(blocks, 1), F::threads, shared_bytes, f, device);
 }
 
 }  // namespace kkc::spgemm::gpu_parts

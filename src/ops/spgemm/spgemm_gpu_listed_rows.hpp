@@ -94,8 +94,7 @@ Gathered list_classes(Queue& queue, const Problem<Left, I>& p, const OrderedList
   gpu::ScanTiles<int32_t, ProductsByClass, gpu::OffsetsTarget<int32_t>, 4> scan{};
   scan.source = {ordered.number_of, products_of_classes};
   scan.target = {{begins.template as<int32_t>(), 0}};
-  const Buffer scratch = p.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int32_t>(p.rows)));
-  gpu::launch_scan(queue, scan, p.rows, 1, scratch.data());
+  gpu::launch_scan(queue, scan, p.rows);
   using F = ListOrdered<Left, I>;
   launch_over(queue, p.rows * F::lanes, F{p.A, p.B.B, p.rows, ordered, begins.template as<int32_t>(), offsets, lists});
   find_long_sums(queue, p, products, most_of_entry, found);

@@ -261,9 +261,7 @@ bool keep_slots(Queue& queue, const Problem& problem, const Offsets& offsets, co
   const int64_t count = pieces.count;
   const Piece* const list = pieces.list.template as<Piece>();
   const auto scan = [&](Buffer& sums) {
-    Buffer scratch = problem.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int64_t>(count)));
-    gpu::exclusive_scan(queue, sums.as<int64_t>(), sums.as<int64_t>(), count, scratch.data());
-    return read_back<int64_t>(queue, sums.as<int64_t>() + count);
+    return gpu::exclusive_scan_total(queue, sums.as<int64_t>(), sums.as<int64_t>(), count);
   };
   Buffer begins = problem.template array<int64_t>(count + 1);
   launch_over(queue, count, CountVisits<Left>{problem.A, list, count, begins.as<int64_t>()});

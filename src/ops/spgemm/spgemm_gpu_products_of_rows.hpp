@@ -58,9 +58,7 @@ ProductsOfRows products_of_rows(Queue& queue, const Problem<Left, I>& p, bool sa
     gpu::launch(queue, static_cast<unsigned>(4 * queue.concurrency()), F::threads, 0, F{bound});
     gpu::launch(queue, 1, CutSharedBounds::threads, 0, CutSharedBounds{bound.shared, bound.exact, bound.bounds});
   }
-  const Buffer scratch = p.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<int64_t>(p.rows)));
-  gpu::exclusive_scan(queue, exact.as<int64_t>(), begins.as<int64_t>(), p.rows, scratch.data());
-  const auto found = read_back<Seen>(queue, seen);
+  const auto found = gpu::exclusive_scan_and_read<Seen>(queue, exact.as<int64_t>(), begins.as<int64_t>(), p.rows, seen);
   return {std::move(bounds), std::move(begins), found.total, found.broken == 0, found.a, found.b};
 }
 
@@ -71,8 +69,8 @@ double sampled_compression(Queue& queue, const Problem<Left, I>& p, const Buffer
   const Buffer state = p.template array<Sampled>(1);
   clear(queue, state);
   const F f{{p.A, p.B.B, nullptr, p.rows, nullptr, 10}, bounds.as<int32_t>(), state.as<Sampled>()};
-  launch_blocks(queue, F::sampled / (F::threads / 32), f, f.rows.shared_bytes());
-  const auto found = read_back<Sampled>(queue, state.data());
+  const auto found =
+      launch_blocks_and_read<Sampled>(queue, F::sampled / (F::threads / 32), f, f.rows.shared_bytes(), state.data());
   if (3 * found.products * f.stride() < products) return std::numeric_limits<double>::infinity();
   return static_cast<double>(found.products) / found.columns;
 }

@@ -16,7 +16,7 @@ template <class Left, class I>
 class Symbolic : SymbolicClasses<Left, I> {
   using Rows = SymbolicRows<Left, I>;
   using Classes = SymbolicClasses<Left, I>;
-  using Classes::classify, Classes::look_at_classes, Classes::by_classes, Classes::give_up_classes;
+  using Classes::classify, Classes::by_classes, Classes::give_up_classes;
   using Classes::tried_classes_, Classes::seen_;
   using Rows::begin, Rows::make_empty, Rows::look_at_rows, Rows::survey_counts, Rows::list_rows, Rows::look,
       Rows::place;
@@ -32,8 +32,7 @@ class Symbolic : SymbolicClasses<Left, I> {
 
   Found run() {
     if (!begin()) return std::move(found_);
-    classify();
-    if (look_at_classes() && (by_inodes(seen_.twins_a, seen_.twins_b, {}) || by_classes())) return std::move(found_);
+    if (classify() && (by_inodes(seen_.twins_a, seen_.twins_b, {}) || by_classes())) return std::move(found_);
     by_size();
     return std::move(found_);
   }
@@ -151,8 +150,8 @@ class Symbolic : SymbolicClasses<Left, I> {
       Symbolic product(queue_, reduced, true);
       product.begin();
       // Where these rows had none, tiles will not either.
-      if (tried_classes_ && seen_.failed == 0) product.classify();
-      if (!product.look_at_classes() || !product.by_classes() || product.found_.longest > most_sums) {
+      const bool classified = tried_classes_ && seen_.failed == 0 && product.classify();
+      if (!classified || !product.by_classes() || product.found_.longest > most_sums) {
         product.give_up_classes();
         const Buffer reduced_bounds = product.pattern(most_sums);
         if (product.found_.output.nnz == 0) return false;

@@ -40,7 +40,8 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
 
   State* state() const { return state_.template as<State>(); }
 
-  void classify() {
+  /// Whether rows were classed at all (tried_classes_); what was seen is in seen_. Blocks.
+  bool classify() {
     const int64_t inner = p_.B.B.rows;
     const int lanes_a = class_lanes(p_.nnz_a, p_.rows), lanes_b = class_lanes(p_.nnz_b, inner);
     tried_classes_ = p_.rows >= 4 * most_classes && p_.rows < INT32_MAX && inner < INT32_MAX &&
@@ -50,7 +51,7 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
     constexpr size_t table_bytes = (2 * class_places + sample_places) * sizeof(unsigned long long);
     state_ = p_.template array<char>(sizeof(State) + (tried_classes_ ? table_bytes : 0));
     clear(queue_, state_);
-    if (!tried_classes_) return;
+    if (!tried_classes_) return false;
     auto* const tables = reinterpret_cast<unsigned long long*>(state() + 1);
     SampledKinds kinds{};
     if (inner >= 4 * most_classes) kinds = {tables + 2 * class_places, &state()->sampled_kinds, &state()->failed};
@@ -66,10 +67,13 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
     classify_rows(RightSignature<I>{p_.B.B}, inner, p_.longest_b, lanes_b, b, classes_b.as<RowClass>());
     classify_rows(LeftSignature<Left>{p_.A, classes_b.as<RowClass>()}, p_.rows, p_.longest_a, lanes_a, c,
                   classes_.template as<RowClass>());
-    gpu::launch(
+    seen_ = gpu::launch_and_read<State>(
         queue_, class_places / NumberClasses::threads, NumberClasses::threads, 0,
         NumberClasses{c, &state()->numbered, classes_.template as<RowClass>(), found_.number_of.template as<uint16_t>(),
-                      class_rows_.template as<int32_t>(), class_bases_.template as<int32_t>()});
+                      class_rows_.template as<int32_t>(), class_bases_.template as<int32_t>()},
+        state());
+    found_.distinct = seen_.broken == 0;
+    return true;
   }
   /// Short rows are a thread's.
   static int class_lanes(int64_t entries, int64_t rows) {
@@ -111,14 +115,6 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
     launch_round(queue_, rows, F{{signature, rows, static_cast<int32_t>(longest), table, classes, &state()->broken}});
   }
 
-  /// Whether rows were classed at all; what was seen is in seen_.
-  bool look_at_classes() {
-    if (!tried_classes_) return false;
-    seen_ = read_back<State>(queue_, state());
-    found_.distinct = seen_.broken == 0;
-    return true;
-  }
-
   bool give_up_classes() {
     found_.number_of = Buffer();
     found_.slots = Buffer();
@@ -156,11 +152,12 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
       class_rows<1024>(classes, target, log2);
     counts_ = p_.template array<int32_t>(p_.rows);
     const Buffer base_of = p_.template array<int32_t>(p_.rows);
-    gpu::launch(queue_, survey_blocks(p_.rows), SizesOfClasses::threads, 0,
-                SizesOfClasses{classes_.template as<RowClass>(), found_.number_of.template as<uint16_t>(),
-                               class_counts.as<int32_t>(), products.as<int64_t>(), p_.rows, base_of.as<int32_t>(),
-                               counts_.template as<int32_t>(), &state()->total, &state()->products, &state()->largest});
-    s = read_back<State>(queue_, state());
+    s = gpu::launch_and_read<State>(
+        queue_, survey_blocks(p_.rows), SizesOfClasses::threads, 0,
+        SizesOfClasses{classes_.template as<RowClass>(), found_.number_of.template as<uint16_t>(),
+                       class_counts.as<int32_t>(), products.as<int64_t>(), p_.rows, base_of.as<int32_t>(),
+                       counts_.template as<int32_t>(), &state()->total, &state()->products, &state()->largest},
+        state());
     if (s.failed != 0 || s.largest > most_slots) return give_up_classes();
     found_.classes = classes;
     found_.products = static_cast<int64_t>(s.products);

@@ -221,8 +221,8 @@ class SymbolicRows {
 
   Survey look(SurveyRows& survey) {
     survey.survey = fresh_survey();
-    gpu::launch(queue_, survey_blocks(survey.rows), SurveyRows::threads, 0, survey);
-    return read_back<Survey>(queue_, survey.survey);
+    return gpu::launch_and_read<Survey>(queue_, survey_blocks(survey.rows), SurveyRows::threads, 0, survey,
+                                        survey.survey);
   }
   /// Zeros.
   Survey* fresh_survey() {
@@ -263,8 +263,7 @@ class SymbolicRows {
 
   template <class In, class Out>
   void scan(const Buffer& counts, Out* offsets) {
-    Buffer scratch = p_.template array<char>(static_cast<int64_t>(gpu::scan_scratch_bytes<Out>(p_.rows)));
-    gpu::exclusive_scan(queue_, counts.template as<In>(), offsets, p_.rows, scratch.data());
+    gpu::exclusive_scan(queue_, counts.template as<In>(), offsets, p_.rows);
   }
 
   /// From counts_.

@@ -11,6 +11,7 @@
 #include "core/dispatch.hpp"
 #include "core/memory.hpp"
 #include "device/gpu_launch.hpp"
+#include "device/gpu_read.hpp"
 #include "ops/spmv/spmv.hpp"
 #include "spmv_gpu_plan_kernels.hpp"
 #include "spmv_gpu_tuning.hpp"

@@ -122,7 +122,6 @@ class BlocksKernel final : public Kernel {
       gpu::prepare<Long>(queue);
     else
       gpu::prepare<Short>(queue);
-    queue.synchronize();  // arrays of this function are in use until here
     return true;
   }
 

@@ -74,7 +74,6 @@ template <class I, class O>
 struct Relabelled {
   Buffer records, columns;
 
-  /// Blocks.
   template <class T>
   void make(const Desc& desc, Queue& queue, const Triangle<T, I, O>& A, const Levels& levels) {
     const int64_t n = A.rows;
@@ -85,18 +84,15 @@ struct Relabelled {
                        TurnLevels<I>{order, levels.device_starts->template as<I>(), n, levels.count, turned.as<I>()});
       order = turned.as<I>();
     }
-    const Buffer begins = device_array<O>(desc, n + 1), places = device_array<I>(desc, n),
-                 scratch(Memory::in_order(desc.memory), Space::device, gpu::scan_scratch_bytes<O>(n));
+    const Buffer begins = device_array<O>(desc, n + 1), places = device_array<I>(desc, n);
     gpu::launch_over(queue, n, CountRow<T, I, O>{A, order, begins.as<O>()});
-    gpu::prepare_scan<O, O>(queue);
-    gpu::exclusive_scan<O, O>(queue, begins.as<O>(), begins.as<O>(), n, scratch.data());
+    gpu::exclusive_scan<O, O>(queue, begins.as<O>(), begins.as<O>(), n);
     gpu::launch_over(queue, n, Invert<I>{order, n, places.as<I>()});
     records = device_array<Record<I, O>>(desc, n + 1);
     columns = device_array<I>(desc, std::llround(levels.entries_a_row * static_cast<double>(n)));
     using Make = Relabel<T, I, O>;
     gpu::launch_over(queue, (n + 1) * Make::lanes,
                      Make{A, order, places.as<I>(), begins.as<O>(), records.as<Record<I, O>>(), columns.as<I>()});
-    queue.synchronize();  // arrays of this function are in use until here
   }
 };
 

@@ -161,12 +161,7 @@ class Segments {
         levels.starts.begin() - 1;
     const bool chained = mostly_chained(levels, level);
     if (!pay(found, levels, n, chained)) return;
-    {
-      const Buffer scratch(Memory::in_order(desc.memory), Space::device, gpu::scan_scratch_bytes<I>(n));
-      gpu::prepare_scan<I, I>(queue);
-      gpu::exclusive_scan<I, I>(queue, counts.as<I>(), firsts.as<I>(), n, scratch.data());
-      count_ = static_cast<int64_t>(gpu::read_back<I>(queue, firsts.as<I>() + n));
-    }
+    count_ = static_cast<int64_t>(gpu::exclusive_scan_total<I, I>(queue, counts.as<I>(), firsts.as<I>(), n));
     if (count_ > std::numeric_limits<I>::max() - n) {  // segments are numbered behind the unknowns
       count_ = 0;
       return;
@@ -192,7 +187,6 @@ class Segments {
                      SetTurnRecords<T, I, O>{table, (where == 0 ? turns : other_turns).template as<Key>(),
                                              (where == 0 ? segment : other_segment).template as<I>(), count_,
                                              records_.as<Record<I, O>>()});
-    queue.synchronize();  // arrays of this function are in use until here
   }
 
   int64_t count() const { return count_; }

@@ -112,7 +112,6 @@ class StretchesKernel final : public Kernel {
     if (where != 0) queue.copy(order_.data(), other_order.data(), order_.bytes());
     gpu::prepare<Fill>(queue);
     gpu::prepare<Solve>(queue);
-    queue.synchronize();  // arrays of this function are in use until here
     return true;
   }
 

@@ -312,15 +312,11 @@ class UnlikeRows {
     const int64_t n = A.rows, count = levels.count;
     const I *order = levels.order->template as<I>(), *starts = levels.device_starts->template as<I>();
     const Buffer counts = device_array<unsigned long long>(desc, n),
-                 before = device_array<unsigned long long>(desc, n + 1),
-                 scan_scratch(Memory::in_order(desc.memory), Space::device,
-                              gpu::scan_scratch_bytes<unsigned long long>(n));
+                 before = device_array<unsigned long long>(desc, n + 1);
     gpu::launch_over(queue, n,
                      CountItems<T, I, O>{A, order, int64_t{1} << limit_log2_, counts.as<unsigned long long>()});
-    gpu::prepare_scan<unsigned long long, unsigned long long>(queue);
-    gpu::exclusive_scan<unsigned long long, unsigned long long>(
-        queue, counts.as<unsigned long long>(), before.as<unsigned long long>(), n, scan_scratch.data());
-    const auto total = gpu::read_back<unsigned long long>(queue, before.as<unsigned long long>() + n);
+    const auto total =
+        gpu::exclusive_scan_total(queue, counts.as<unsigned long long>(), before.as<unsigned long long>(), n);
     long_count_ = Items::rows_of(total), items_ = Items::items_of(total), short_count_ = n - long_count_;
     if (items_ > std::numeric_limits<I>::max() - n) {  // segments are numbered behind the unknowns
       lanes_log2_ = -1;
@@ -330,8 +326,7 @@ class UnlikeRows {
     const int64_t turns = 2 * count;
     const Buffer owners = device_array<I>(desc, items_), item_turns = device_array<unsigned>(desc, items_),
                  turn_counts = device_array<unsigned>(desc, turns),
-                 turn_starts = device_array<unsigned>(desc, turns + 1),
-                 turn_scratch(Memory::in_order(desc.memory), Space::device, gpu::scan_scratch_bytes<unsigned>(turns));
+                 turn_starts = device_array<unsigned>(desc, turns + 1);
     short_rows_ = device_array<Record<I, O>>(desc, short_count_);
     long_rows_ = device_array<Record<I, O>>(desc, items_);
     turns_ = device_array<Turn<I>>(desc, turn_count());
@@ -341,16 +336,13 @@ class UnlikeRows {
         queue, items_ * 32,
         SetItems<T, I, O>{A, order, places, starts, owners.as<I>(), before.as<unsigned long long>(), count, items_,
                           long_rows_.as<Record<I, O>>(), item_turns.as<unsigned>(), turn_counts.as<unsigned>()});
-    gpu::prepare_scan<unsigned, unsigned>(queue);
-    gpu::exclusive_scan<unsigned, unsigned>(queue, turn_counts.as<unsigned>(), turn_starts.as<unsigned>(), turns,
-                                            turn_scratch.data());
+    gpu::exclusive_scan(queue, turn_counts.as<unsigned>(), turn_starts.as<unsigned>(), turns);
     gpu::launch_over(
         queue, n + items_,
         SetTurns<T, I, O>{A, order, starts, before.as<unsigned long long>(), item_turns.as<unsigned>(),
                           turn_starts.as<unsigned>(), turn_counts.as<unsigned>(), count, items_, each(),
                           sync_free_tuning::near_gate, short_rows_.as<Record<I, O>>(), turns_.as<Turn<I>>()});
     with_kernel([&]<class Rows>(Rows) { gpu::prepare<Rows>(queue); });
-    queue.synchronize();  // arrays of this function are in use until here
   }
 
   /// Lanes and the limit by which the estimate is least, if it is less than that of what is taken otherwise, which

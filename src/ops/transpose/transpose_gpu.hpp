@@ -29,9 +29,9 @@ void bucket(const Desc& desc, Queue& queue, const EntryMap& map, O* offsets, O* 
   const auto* const columns = static_cast<const I*>(A.indices);
   gpu::CountedBuckets<I, O> counted(queue, desc.memory, columns, A.base, A.cols, A.nnz, offsets, positions);
   if (desc.rows != nullptr && counted.takes()) {
-    counted.deal();
+    counted.count();
     *desc.rows = row_stats_of(queue, map);
-    if (counted.order((*desc.rows)->longest)) return;
+    if (counted.deal((*desc.rows)->longest)) return;
   }
   if (desc.rows == nullptr)
     gpu::bucket(queue, desc.memory, columns, A.base, A.cols, A.nnz, offsets, positions);

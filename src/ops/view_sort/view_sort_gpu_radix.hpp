@@ -66,7 +66,7 @@ class RadixKernel final : public Kernel {
       if constexpr (carries) arrays.payload = output ? carried.target(pass) : const_cast<C*>(carried.source(pass));
       return arrays;
     };
-    gpu::radix_sort<K, C>(queue, KeyDigits<K>{{desc_.descending}}, passes, n, memory + scratch_, route);
+    gpu::radix_sort<K, C>(queue, KeyDigits<K>{{desc_.descending}}, passes, n, memory + scratch_, {}, route);
     if (desc_.keys_wanted && own_keys_)
       move_line<K>(queue, keys.out, 1, line_of<K>(args.sorted_keys, line), args.sorted_keys.step, n);
     if constexpr (carries) {
