@@ -66,9 +66,8 @@ void GpuQueue::copy(void* destination, const void* source, size_t bytes) {
   const bool blocks = to.pageable || from.pageable;
   if (blocks) require_not_captured(stream);
   const auto are_words = [&](const void* device) { return (reinterpret_cast<uintptr_t>(device) | bytes) % 4 == 0; };
-  if (from.pageable && to.ordinal == gpu_.ordinal && bytes <= most_written && are_words(destination)) {
+  if (from.pageable && to.ordinal == gpu_.ordinal && bytes <= most_written && are_words(destination))
     return write_words(destination, source, bytes);
-  }
   // The runtime's own way from a device to pageable memory takes several times as long.
   if (blocks && bytes <= landing_bytes && !from.pageable) {
     const bool small = from.ordinal == gpu_.ordinal && bytes <= most_read && are_words(source);

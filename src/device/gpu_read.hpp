@@ -1,8 +1,7 @@
 // What plans on GPUs read of the device's memory and write there, a few words each time:
 //
-//   auto found = gpu::read_back<Found>(queue, device);                                          // by a kernel of its
-//   own auto found = gpu::launch_and_read<Found>(queue, grid, block, shared_bytes, kernel, device); // by its last
-//   block
+//   auto found = gpu::read_back<Found>(queue, device);                            // by a kernel of its own
+//   auto found = gpu::launch_over_and_read<Found>(queue, items, kernel, device);  // by the kernel's last block
 //
 // Both block until the words arrive: the device says some microseconds later that the kernel has ended.
 #pragma once
