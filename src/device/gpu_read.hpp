@@ -1,7 +1,7 @@
 // What plans on GPUs read of the device's memory and write there, a few words each time:
 //
-//   auto found = gpu::read_back<Found>(queue, device);                            // by a kernel of its own
-//   auto found = gpu::launch_over_and_read<Found>(queue, items, kernel, device);  // by the kernel's last block
+//   auto found = gpu::read_back<Found>(queue, device);                                        // by a kernel of its own
+//   auto found = gpu::launch_and_read<Found>(queue, grid, block, shared_bytes, kernel, device);  // by its last block
 //
 // Both block until the words arrive: the device says some microseconds later that the kernel has ended.
 #pragma once
@@ -60,32 +60,18 @@ struct AndRead : F {
   }
 };
 
-/// A word that is zero between kernels, for the number of their blocks that are done.
-inline unsigned* blocks_done(Queue& queue) {
-  KeptWords& kept = keeping(queue).kept_words(KeptWords::reads, sizeof(uint64_t));
-  if (kept.number == 0) clear_words(queue, kept.data, kept.bytes);
-  kept.number = 1;
-  return reinterpret_cast<unsigned*>(kept.data);
-}
-
 /// Launches f and reads words of what it, or a kernel before, wrote; blocks.
 template <class T, class F>
 T launch_and_read(Queue& queue, dim3 grid, dim3 block, size_t shared_bytes, const F& f, const void* device) {
   static_assert(sizeof(T) % sizeof(uint32_t) == 0 && sizeof(T) <= KeepingQueue::most_read);
   if (grid.x == 0 || grid.y == 0) return read_back<T>(queue, device);
   constexpr auto words = static_cast<int32_t>(sizeof(T) / sizeof(uint32_t));
-  unsigned* const done = blocks_done(queue);
+  auto* const done = reinterpret_cast<unsigned*>(zero_words(queue, KeptWords::reads, sizeof(uint64_t)));
   launch(queue, grid, block, shared_bytes,
          AndRead<F>{f, done, static_cast<const uint32_t*>(device), words, keeping(queue).watch()});
   T value;
   keeping(queue).await(&value, sizeof value);
   return value;
-}
-
-/// A thread an item, in whole blocks.
-template <class T, class F>
-T launch_over_and_read(Queue& queue, int64_t items, const F& f, const void* device) {
-  return launch_and_read<T>(queue, blocks_for(items, F::threads), F::threads, 0, f, device);
 }
 
 }  // namespace kkc::gpu

@@ -54,12 +54,7 @@ struct RadixArrays {
 };
 
 /// Those of plans, which leave them as they found them: zero.
-inline RadixCounts counts_of_plans(Queue& queue) {
-  KeptWords& kept = keeping(queue).kept_words(KeptWords::sorts, RadixCounts::bytes);
-  if (kept.number == 0) clear_words(queue, kept.data, kept.bytes);
-  kept.number = 1;
-  return {kept.data};
-}
+inline RadixCounts counts_of_plans(Queue& queue) { return {zero_words(queue, KeptWords::sorts, RadixCounts::bytes)}; }
 
 /// The passes of a sort. Pass p reads route(p, false) and writes route(p, true), so that callers choose where input,
 /// output and scratch lie. counts: counts_of_plans, or none: it has its own, by one launch more.

@@ -120,14 +120,14 @@ void reads(Queue& queue) {
   for (const uint64_t n : {0u, 1u, 64u, 65u, 1000u, 300000u, 5000000u})
     for (int again = 0; again < 3; ++again) {
       const OnDevice<unsigned long long> sum(std::vector<unsigned long long>(1, 0));
-      const auto found =
-          gpu::launch_over_and_read<uint64_t>(queue, static_cast<int64_t>(n), AddUp{n, sum.data()}, sum.data());
+      const auto found = gpu::launch_and_read<uint64_t>(queue, gpu::blocks_for(static_cast<int64_t>(n), AddUp::threads),
+                                                        AddUp::threads, 0, AddUp{n, sum.data()}, sum.data());
       expect(n == 0 ? found == 0 : found == n * (n - 1) / 2, "what all have added, " + std::to_string(n));
     }
   constexpr size_t most = gpu::KeepingQueue::most_read / sizeof(uint32_t);
   const OnDevice<uint32_t> numbers(static_cast<int64_t>(most));
-  const auto found =
-      gpu::launch_over_and_read<std::array<uint32_t, most>>(queue, most, Number{numbers.data()}, numbers.data());
+  const auto found = gpu::launch_and_read<std::array<uint32_t, most>>(queue, most / Number::threads, Number::threads, 0,
+                                                                      Number{numbers.data()}, numbers.data());
   for (uint32_t i = 0; i < most; ++i) expect(found[i] == i, "as many words as can be read");
 }
 

@@ -95,10 +95,6 @@ class SweepsKernel final : public Kernel {
     std::shared_ptr<const Buffer> shared(int64_t count) const {
       return shared_array<T>(k_.memory_, Space::device, count);
     }
-    template <class In>
-    void scan(const In* counts, int64_t* offsets, int64_t n) const {
-      gpu::exclusive_scan(queue_, counts, offsets, n);
-    }
     Buffer rows_of(const DeviceRows<I>& rows) const {
       Buffer row_of = array<I>(rows.nnz);
       gpu::expand_rows(queue_, rows.offsets->template as<const int64_t>(), 0, rows.rows, rows.nnz,
@@ -350,7 +346,7 @@ class SweepsKernel final : public Kernel {
     Entries compacted(const Entries& f, const Buffer& keep) const {
       const int64_t count = f.rows.nnz, n = k_.rows_;
       const Buffer places = array<int64_t>(count + 1);
-      scan(static_cast<const uint8_t*>(keep.as<uint8_t>()), places.as<int64_t>(), count);
+      gpu::exclusive_scan(queue_, keep.as<uint8_t>(), places.as<int64_t>(), count);
       Entries to;
       to.rows.rows = n;
       to.rows.offsets = shared<int64_t>(n + 1);
@@ -389,7 +385,7 @@ class SweepsKernel final : public Kernel {
       const Buffer counts = array<int32_t>(n);
       Buffer lower = array<int64_t>(n + 1);
       gpu::launch_over(queue_, n, CountLower{rows.view().offsets, rows.view().diagonal, n, counts.as<int32_t>()});
-      scan(static_cast<const int32_t*>(counts.as<int32_t>()), lower.as<int64_t>(), n);
+      gpu::exclusive_scan(queue_, counts.as<int32_t>(), lower.as<int64_t>(), n);
       return lower;
     }
     Factors split(const Entries& f) const {

@@ -107,7 +107,7 @@ class Sorter {
     const Buffer bounds = array<O>(rows + 1), keys = array<Key>(entries), other_keys = array<Key>(entries),
                  places = array<O>(entries), other_places = array<O>(entries);
     over(rows, LongLengths<I, O>{A_, list, rows, bounds.template as<O>()});
-    scan(bounds.template as<O>(), bounds.template as<O>(), rows);
+    gpu::exclusive_scan(queue_, bounds.template as<O>(), bounds.template as<O>(), rows);
     over(entries, LongKeys<I, O>{A_, list, bounds.template as<O>(), rows, entries, keys.template as<Key>()});
     const auto bytes_of = [](int64_t most) -> int {
       return most <= 0 ? 0 : static_cast<int>((std::bit_width(static_cast<uint64_t>(most)) + 7) / 8);
@@ -148,10 +148,6 @@ class Sorter {
     map.indices = std::move(merged);
   }
 
-  template <class In>
-  void scan(const In* counts, O* sums, int64_t n) {
-    gpu::exclusive_scan(queue_, counts, sums, n);
-  }
   template <class T>
   Buffer array(int64_t count) const {
     return Buffer(Memory::in_order(desc_.memory), Space::device, static_cast<size_t>(count) * sizeof(T));

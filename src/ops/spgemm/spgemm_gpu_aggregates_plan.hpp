@@ -121,7 +121,7 @@ class AggregateSymbolic {
     return f;
   }
 
-  /// Makes C's offsets of its rows' lengths, of which source(offset's type) is the source; the state then.
+  /// Makes C's offsets of its rows' lengths, of which lengths(offset's type) is the source, and returns the state then.
   template <class Lengths>
   AggregateState make_offsets(const Lengths& lengths) {
     AggregateState found{};

@@ -159,9 +159,8 @@ class GatheredRows {
                 SizeGathered{list_.template as<int32_t>(), firsts, rows_, counts.as<int32_t>(), state()});
   }
 
-  template <class In>
   int64_t scan(const Buffer& counts, const Buffer& begins, int64_t n) {
-    return gpu::exclusive_scan_total(queue_, counts.as<In>(), begins.as<int64_t>(), n);
+    return gpu::exclusive_scan_total(queue_, counts.as<int32_t>(), begins.as<int64_t>(), n);
   }
 
   int64_t most_crowded() const { return products_ / most_gathered_in_order + 1; }
@@ -189,11 +188,11 @@ class GatheredRows {
 
   void expand() {
     const Buffer begins = p_.template array<int64_t>(rows_ + 1);
-    const int64_t entries = scan<int32_t>(lengths_, begins, rows_);
+    const int64_t entries = scan(lengths_, begins, rows_);
     const ListedRows rows{list_.template as<int32_t>(), begins.as<int64_t>(), rows_};
     const Buffer counts = p_.template array<int32_t>(entries), product_begins = p_.template array<int64_t>(entries + 1);
     launch_over(queue_, entries, CountListed<Left, I>{p_.A, p_.B.B, rows, entries, counts.as<int32_t>()});
-    const int64_t products = scan<int32_t>(counts, product_begins, entries);
+    const int64_t products = scan(counts, product_begins, entries);
     const int column_bits = bits_of(p_.cols), bits = column_bits + bits_of(rows_);
     std::array<Buffer, 2> keys{p_.template array<uint64_t>(products), p_.template array<uint64_t>(products)};
     std::array<Buffer, 2> order{p_.template array<uint32_t>(products), p_.template array<uint32_t>(products)};

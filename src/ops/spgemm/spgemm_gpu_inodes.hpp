@@ -112,16 +112,12 @@ class Inodes {
     const int lanes = lanes_log2_for(nnz, A.rows);
     launch_over(queue_, A.rows << lanes, MarkNodes<I>{A, lanes, heads.as<int32_t>()});
     const Buffer numbers = p_.template array<int32_t>(A.rows + 1);
-    scan(heads.as<int32_t>(), numbers.as<int32_t>(), A.rows);
+    gpu::exclusive_scan(queue_, heads.as<int32_t>(), numbers.as<int32_t>(), A.rows);
     const Buffer firsts = p_.template array<int32_t>(A.rows + 1);
     launch_over(queue_, A.rows + 1,
                 PlaceNodes{heads.as<int32_t>(), numbers.as<int32_t>(), A.rows, firsts.as<int32_t>()});
     launch_over(queue_, A.rows, MarkTiles{numbers.as<int32_t>(), firsts.as<int32_t>(), A.rows, heads.as<int32_t>()});
     return heads;
-  }
-  template <class Out>
-  void scan(const int32_t* counts, Out* offsets, int64_t n) {
-    gpu::exclusive_scan(queue_, counts, offsets, n);
   }
 
   Queue& queue_;

@@ -261,11 +261,6 @@ class SymbolicRows {
 
   Offsets offsets() const { return {found_.output.offsets->data(), offset_size(p_.pair) == 8, 0}; }
 
-  template <class In, class Out>
-  void scan(const Buffer& counts, Out* offsets) {
-    gpu::exclusive_scan(queue_, counts.template as<In>(), offsets, p_.rows);
-  }
-
   /// From counts_.
   void make_offsets(int64_t nnz) {
     OutputPattern& C = found_.output;
@@ -273,9 +268,9 @@ class SymbolicRows {
     auto offsets =
         std::make_shared<Buffer>(p_.memory, Space::device, static_cast<size_t>(p_.rows + 1) * offset_size(p_.pair));
     if (offset_size(p_.pair) == 8)
-      scan<int32_t>(counts_, offsets->template as<int64_t>());
+      gpu::exclusive_scan(queue_, counts_.template as<int32_t>(), offsets->template as<int64_t>(), p_.rows);
     else
-      scan<int32_t>(counts_, offsets->template as<int32_t>());
+      gpu::exclusive_scan(queue_, counts_.template as<int32_t>(), offsets->template as<int32_t>(), p_.rows);
     C.offsets = std::move(offsets);
     C.indices =
         std::make_shared<const Buffer>(p_.memory, Space::device, static_cast<size_t>(nnz) * ordinal_size(p_.pair));
