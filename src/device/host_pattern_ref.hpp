@@ -27,6 +27,13 @@ struct HostPatternRef {
   int64_t end(int64_t row) const { return begin(row + 1); }
   int64_t column(int64_t p) const { return static_cast<int64_t>(indices[p]) - base; }
 
+  /// Whether a row's columns do, each once.
+  bool ascends(int64_t row) const {
+    for (int64_t p = begin(row) + 1; p < end(row); ++p)
+      if (indices[p - 1] >= indices[p]) return false;
+    return true;
+  }
+
   /// First row of `part`, so that parts have about as many entries and rows together.
   int64_t first_row(int64_t parts, int64_t part) const {
     if (part <= 0) return 0;

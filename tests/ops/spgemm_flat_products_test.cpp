@@ -1,4 +1,5 @@
-// spgemm of short rows on hosts, whose products the third execute lists: entries of C, not rows, are made from then on.
+// spgemm of short rows on hosts, whose products the plan lists, or the third execute where it does not: entries of C,
+// not rows, are made from then on.
 #include "support/spgemm_gpu_case.hpp"
 
 using namespace kkc_test;
@@ -70,6 +71,68 @@ TEMPLATE_TEST_CASE("spgemm: products of short rows that hosts list in the third 
         REQUIRE(wrong);
         REQUIRE(*wrong == "");
       }
+  }
+}
+
+TEMPLATE_TEST_CASE("spgemm: listed rows of every number of products", "[spgemm]", float, double) {
+  using T = TestType;
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(visit.device));
+    constexpr int64_t lengths = 64;
+    for (const int64_t cols : {200, 100'000}) {  // products meet often, and hardly ever
+      std::vector<std::vector<int64_t>> of_b(lengths);
+      for (int64_t j = 0; j < lengths; ++j) of_b[static_cast<size_t>(j)] = different(random, j, cols);
+      const auto B = from_rows(cols, of_b);
+      std::vector<std::vector<int64_t>> of_a(12'000);
+      std::vector<int64_t> wanted = {0,  1,   15,  16,  17,  31,  32,  33,   63,   64,
+                                     65, 127, 128, 129, 255, 256, 257, 1023, 1024, 2047};
+      for (const int64_t many : {2048, 2049, 5000}) wanted.push_back(many);
+      for (size_t i = 0; i < of_a.size(); ++i) {
+        int64_t products = i % 40 < wanted.size() && i < 2000 ? wanted[i % 40] : random_int(random, 0, 20);
+        for (; products > 0; products -= of_a[i].back())
+          of_a[i].push_back(random_int(random, 1, std::min(products, lengths - 1)));
+        if (random() % 4 == 0) of_a[i].push_back(0);  // an empty row
+      }
+      auto A = from_rows<T>(lengths, of_a);
+      auto right = from_rows<T>(cols, of_b);
+      A.values = random_vector<T>(random, A.indices.size());
+      right.values = random_vector<T>(random, right.indices.size());
+      SpgemmCase<T> c;
+      c.beta = T(random() % 2 == 0 ? 0 : 0.5);
+      c.base_a = static_cast<int32_t>(random() % 2);
+      c.base_b = static_cast<int32_t>(random() % 2);
+      check_lists(ctx, c, A, right, 4);
+    }
+  }
+}
+
+TEST_CASE("spgemm: listed products of rows too long for a block", "[spgemm]") {
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !supported(visit.device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(visit.device));
+    constexpr int64_t rows = 70'000;
+    const auto spread = [](int64_t first, int64_t count) {  // all different: the step has no factor of `rows`
+      std::vector<int64_t> columns;
+      for (int64_t k = 0; k < count; ++k) columns.push_back((first + k * 20'011) % rows);
+      return columns;
+    };
+    for (const int64_t of_a_row : {3000, 66'000}) {  // its entries are counted by two bytes, and by four
+      std::vector<std::vector<int64_t>> of_a(rows), of_b(rows);
+      for (auto* const all : {&of_a, &of_b})
+        for (auto& row : *all) row = spread(random_int(random, 0, rows - 1), random_int(random, 0, 2));
+      for (auto& row : of_b) std::sort(row.begin(), row.end());
+      of_a[rows / 2] = spread(5, of_a_row);
+      for (int64_t p = 0; p < 30; ++p)
+        of_b[static_cast<size_t>(of_a[rows / 2][static_cast<size_t>(p)])] = spread(p, 6000);
+      SpgemmCase<double> c;
+      c.beta = 0.5;
+      check_lists(ctx, c, from_rows(rows, of_a), from_rows(rows, of_b), 4);
+    }
   }
 }
 

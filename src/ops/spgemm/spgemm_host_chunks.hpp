@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/parts.hpp"
 #include "device/host_parallel.hpp"
+#include "ops/spgemm/spgemm_host_left.hpp"
 #include "ops/spgemm/spgemm_host_plan.hpp"
 #include "ops/spgemm/spgemm_host_stamped_columns.hpp"
 
@@ -19,7 +21,29 @@ struct FreeProducts {
   Buffer of_rows;                  // int64_t
   std::vector<int64_t> of_chunks;  // sums
   int64_t all = 0, in_short_rows = 0;
+  int64_t longest_left = 0;  // row of the left operand, where it is longer than most_together
 };
+
+inline constexpr int64_t most_together = 2048;  // entries of the left operand
+
+/// Products of the rows first..end-1, unless `left` has no arrays or these rows are long. No loop ends with a row.
+template <class Left, class I, class O>
+bool count_together(const Left& left, const HostPatternRef<I, O>& B, int64_t first, int64_t end, int64_t* of_rows) {
+  if constexpr (std::is_same_v<Left, LeftPattern<I, O>>) {
+    const int64_t begin = left.A.begin(first), count = left.A.begin(end) - begin;
+    if (count > most_together) return false;
+    int64_t before[most_together + 1];  // products of the entries before
+    before[0] = 0;
+    for (int64_t p = 0; p < count; ++p) {
+      const int64_t j = left.A.column(begin + p);
+      before[p + 1] = before[p] + (B.end(j) - B.begin(j));
+    }
+    for (int64_t i = first; i < end; ++i) of_rows[i] = before[left.A.end(i) - begin] - before[left.A.begin(i) - begin];
+    return true;
+  } else {
+    return false;
+  }
+}
 
 /// Counts all products and cuts C's rows into plan.chunks, between blocks of a few rows each. plan.kinds: the rows'
 /// classes; end_of_class(i, limit): one past the rows that follow row i in its class, below the limit.
@@ -40,7 +64,7 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
     return products;
   };
   struct Block {
-    int64_t products = 0, free = 0, in_short_rows = 0;
+    int64_t products = 0, free = 0, in_short_rows = 0, longest = 0;
     void add_free(int64_t of_row) {
       products += of_row;
       free += of_row;
@@ -55,7 +79,13 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
   host_parts<Host>(queue, parts, [&](int64_t part) {
     for (int64_t b = part_begin(blocks, parts, part), last = part_begin(blocks, parts, part + 1); b < last; ++b) {
       Block block;
-      for (int64_t i = b * each, end = std::min(rows, i + each); i < end;) {
+      const int64_t begin = b * each, end = std::min(rows, begin + each);
+      if (plan.classes.classes.empty() && count_together(left, B, begin, end, of_rows)) {
+        for (int64_t i = begin; i < end; ++i) block.add_free(of_rows[i]);
+        work[static_cast<size_t>(b)] = block;
+        continue;
+      }
+      for (int64_t i = begin; i < end;) {
         if (kinds[i] != no_class) {
           const int64_t like = end_of_class(i, end);
           block.products += (like - i) * products_of_class(i);
@@ -63,6 +93,7 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
           continue;
         }
         const auto row = left.row(i);
+        block.longest = std::max(block.longest, row.size());
         if (row.size() > long_row)
           long_rows[static_cast<size_t>(part)].push_back(i);
         else
@@ -95,6 +126,7 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
     plan.products += block.products;
     free.all += block.free;
     free.in_short_rows += block.in_short_rows;
+    free.longest_left = std::max(free.longest_left, block.longest);
   }
 
   const int64_t share = std::max((plan.products + rows) / std::clamp<int64_t>(rows / 16, 1, most) + 1, fewest_products);

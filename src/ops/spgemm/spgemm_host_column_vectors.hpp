@@ -15,6 +15,24 @@
 
 namespace kkc::spgemm {
 
+#if defined(__AVX2__)
+/// Of each mask of eight lanes: its lanes one after the other, and how many of them there are up to each lane.
+struct LanesOfMask {
+  std::array<uint8_t, 8> lanes, counts;
+};
+inline constexpr auto lanes_of_masks = [] {
+  std::array<LanesOfMask, 256> all{};
+  for (size_t mask = 0; mask < all.size(); ++mask) {
+    uint8_t next = 0;
+    for (uint8_t lane = 0; lane < 8; ++lane) {
+      if ((mask >> lane & 1) != 0) all[mask].lanes[next++] = lane;
+      all[mask].counts[lane] = next;
+    }
+  }
+  return all;
+}();
+#endif
+
 /// Vectors of AVX-512, else of AVX2.
 class ColumnVectors {
  public:

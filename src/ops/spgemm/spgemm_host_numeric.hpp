@@ -64,8 +64,8 @@ class HostNumeric {
   }
   void flat_products(Queue& queue) const {
     if constexpr (std::is_same_v<LeftRows, LeftValues<E, I, O>>)
-      each_chunk(queue, [&](int64_t, int64_t chunk, int64_t, int64_t last) {
-        plan_.flat.multiply(chunk, start(last), left_.alpha, left_.values, b_, beta_, c_, streams());
+      each_chunk(queue, [&](int64_t, int64_t chunk, int64_t first, int64_t last) {
+        plan_.flat.multiply(chunk, start(first), start(last), left_.alpha, left_.values, b_, beta_, c_, streams());
       });
   }
   void note_flat_products(Queue& queue) const {

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "ops/spgemm/spgemm_host_blocks.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_kept_columns.hpp"
+#include "ops/spgemm/spgemm_host_left.hpp"
+#include "ops/spgemm/spgemm_host_listed_rows.hpp"
 #include "ops/spgemm/spgemm_host_rows_ahead.hpp"
 #include "ops/spgemm/spgemm_host_sorted_columns.hpp"
 #include "ops/spgemm/spgemm_host_sorted_products.hpp"
@@ -30,6 +33,7 @@ struct RowWorker {
   std::vector<int64_t> ends;     // and where its rows end
   std::optional<SortedColumns> sorted;
   std::optional<StampedColumns> stamped;
+  std::optional<ListedRows> listed;
   bool few_meet = true;  // of the products of the last short row
   int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
 };
@@ -152,13 +156,11 @@ class RowColumns {
   }
   /// Of the products of row i, whose columns were the last to be kept.
   void keep_places(int64_t i, int64_t columns, Worker& worker, Kept& kept) const {
-    if (worker.place.empty()) worker.place.resize(static_cast<size_t>(B_.cols));
-    const I* const first = kept.columns + kept.entries - columns;
-    for (int64_t p = 0; p < columns; ++p) worker.place[static_cast<size_t>(first[p])] = static_cast<uint16_t>(p);
+    const uint16_t* const place_of = place(kept.columns + kept.entries - columns, columns, worker);
     const auto row = left_.row(i);
     for (int64_t k = 0; k < row.size(); ++k)
       for (int64_t q = B_.begin(row.column(k)), end = B_.end(row.column(k)); q < end; ++q)
-        kept.places[kept.placed++] = worker.place[static_cast<size_t>(B_.column(q))];
+        kept.places[kept.placed++] = place_of[B_.column(q)];
   }
 
   /// Columns of row i, each once.
@@ -188,6 +190,48 @@ class RowColumns {
     return places;
   }
 
+  /// The columns of the rows first..last-1, a chunk's, and their products, all of which are listed in `lists`.
+  /// products(i): of row i; counts: columns.
+  template <class L, class Products>
+  void keep_listed([[maybe_unused]] int64_t first, [[maybe_unused]] int64_t last,
+                   [[maybe_unused]] const Products& products, [[maybe_unused]] Worker& worker,
+                   [[maybe_unused]] I* counts, [[maybe_unused]] FlatProducts::Lists<L> lists,
+                   [[maybe_unused]] Kept& kept) const {
+#if defined(__AVX512F__) || defined(__AVX2__)
+    if constexpr (sizeof(I) == 4 && std::is_same_v<Left, LeftPattern<I, O>>) {
+      const auto& A = left_.A;
+      if (!worker.listed) worker.listed.emplace();
+      lists.to = kept.places;
+      *lists.block = {0, A.begin(first), 0, 0};
+      for (int64_t i = first; i < last;) {
+        if (products(i) <= ListedRows::most) {
+          const auto of_row = ahead_.of_row(i);
+          i = worker.listed->list(
+              i, last, A, B_, products,
+              [&](int64_t p) {
+                of_row.fetch(typename Left::Row{A.indices + p, A.base, 1}, 0, B_.indices);
+              },
+              kept.columns + kept.entries, counts, lists);
+        } else {
+          const int64_t before = kept.entries;
+          if (products(i) <= StampedColumns::most_products) {
+            keep_stamped(i, worker, kept);
+          } else {
+            collect(i, worker);
+            keep_columns(worker, kept);
+          }
+          counts[i] = static_cast<I>(kept.entries - before);
+          FlatProducts::note_row(lists, i, A, B_, kept.columns + before, kept.entries - before,
+                                 [&](const I* part, int64_t count) { return place(part, count, worker); });
+          ++i;
+        }
+        kept.entries = lists.block->first;
+      }
+      kept.placed = lists.block->later;
+    }
+#endif
+  }
+
   uint16_t* note_places(int64_t i, const ColumnSet& columns, uint16_t* places) const {
     const auto row = left_.row(i);
     for (int64_t k = 0; k < row.size(); ++k)
@@ -197,6 +241,13 @@ class RowColumns {
   }
 
  private:
+  /// Of each of these columns which one it is; of others anything.
+  const uint16_t* place(const I* columns, int64_t count, Worker& worker) const {
+    if (worker.place.empty()) worker.place.resize(static_cast<size_t>(B_.cols));
+    for (int64_t p = 0; p < count; ++p) worker.place[static_cast<size_t>(columns[p])] = static_cast<uint16_t>(p);
+    return worker.place.data();
+  }
+
   const Left& left_;
   const B& B_;
   const std::optional<B>& mask_;

@@ -20,6 +20,7 @@
 #include "ops/spgemm/spgemm_host_chunks.hpp"
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_plan.hpp"
+#include "ops/spgemm/spgemm_host_room.hpp"
 #include "ops/spgemm/spgemm_host_row_columns.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 #include "ops/spgemm/spgemm_host_turns.hpp"
@@ -55,7 +56,7 @@ class HostSymbolic {
     const int64_t rows = left_.rows();
     plan_.kinds = host_array<int32_t>(desc_.memory, rows);
     kinds_ = plan_.kinds.as<int32_t>();
-    if (plan_.choice == HostChoice::binned && !desc_.masked) {
+    if (plan_.choice == HostChoice::binned && !desc_.masked && !are_short_and_alone()) {
       const Buffer heads = host_array<RowClasses::Head<I>>(desc_.memory, B_.rows);
       const Buffer follow = host_array<uint16_t>(desc_.memory, B_.rows);
       stretches_ = host_array<uint16_t>(desc_.memory, rows);
@@ -67,11 +68,13 @@ class HostSymbolic {
     free_ = cut_chunks(
         queue_, desc_.memory, left_, B_, [this](int64_t i, int64_t limit) { return end_of_class(i, limit); }, plan_);
     keeps_ = keeps_columns();
+    lists_ = keeps_ && lists_now();
     stamps_ = StampedColumns::suits<I>() && keeps_ && 4 * free_.in_short_rows >= free_.all;
-    if (!mask_ && plan_.choice != HostChoice::dense)
+    if (!mask_ && plan_.choice != HostChoice::dense && !lists_)
       blocks_.emplace(queue_, desc_.memory, left_, B_, stamps_ ? free_.all - free_.in_short_rows : free_.all);
     // Slices need sorted rows; whole words of columns come out sorted anyway.
-    unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used()) && !stamps_;
+    unsorted_ =
+        !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used()) && !stamps_ && !lists_;
     const bool wide = offset_size(desc_.pair) == 8;
     if (one_pass_suffices()) {
       wide ? make_rows<int64_t>(C) : make_rows<int32_t>(C);
@@ -80,7 +83,7 @@ class HostSymbolic {
       allocate(C);
       wide ? fill<int64_t>(C) : fill<int32_t>(C);
     }
-    wide ? make_room<int64_t>(C) : make_room<int32_t>(C);
+    if (!lists_) wide ? room().template make<int64_t>(C) : room().template make<int32_t>(C);
     return std::move(plan_);
   }
 
@@ -106,18 +109,12 @@ class HostSymbolic {
     if (columns == 0) return row_empty;
     if (plan_.choice == HostChoice::hash || mask_) return row_hash;
     if (plan_.choice == HostChoice::dense) return row_dense;
-    if (products == columns && left_.row(i).size() == 1 && (unsorted_ || is_sorted_row(left_.row(i).column(0))))
+    if (products == columns && left_.row(i).size() == 1 && (unsorted_ || B_.ascends(left_.row(i).column(0))))
       return row_copied;
     // Places cost 2 bytes a product: no more than C's row itself costs in columns.
     if (products <= 2 * columns && columns <= RowClasses::most_columns) return row_placed;
     const bool small = desc_.cols() * static_cast<int64_t>(size_of(desc_.scalar())) <= small_accumulator_bytes;
     return columns <= hash_columns && !small ? row_hash : row_dense;
-  }
-
-  bool is_sorted_row(int64_t j) const {
-    for (int64_t q = B_.begin(j) + 1; q < B_.end(j); ++q)
-      if (B_.column(q - 1) >= B_.column(q)) return false;
-    return true;
   }
 
   std::vector<std::unique_ptr<Worker>> workers() const {
@@ -144,8 +141,22 @@ class HostSymbolic {
       Worker& worker = worker_of(all, id);
       int64_t placed = 0, done = 0, entries = 0;
       KeptColumns<I>* const kept = kept_ ? &kept_->begin(id, chunk) : nullptr;
-      for (int64_t i = plan_.chunks[static_cast<size_t>(chunk)], last = plan_.chunks[static_cast<size_t>(chunk) + 1];
-           i < last; ++i) {
+      const int64_t first = plan_.chunks[static_cast<size_t>(chunk)],
+                    last = plan_.chunks[static_cast<size_t>(chunk) + 1];
+      if (lists_) {
+        plan_.flat.with_left([&](auto left) {
+          row_columns_.keep_listed(
+              first, last, [this](int64_t i) { return products_of_free(i); }, worker, counts,
+              plan_.flat.of_chunk<decltype(left)>(chunk), *kept);
+        });
+        for (int64_t i = first; i < last; ++i) {
+          kinds_[i] = counts[i] == 0 ? row_empty : row_placed;
+          ++worker.rows_of[-kinds_[i] - 1];
+        }
+        placed = kept->placed;
+        entries = kept->entries;
+      }
+      for (int64_t i = lists_ ? last : first; i < last; ++i) {
         if (kinds_[i] != no_class) {
           const int64_t like = end_of_class(i, last);
           entries += (like - i) * class_of(i).columns;
@@ -211,21 +222,53 @@ class HostSymbolic {
   /// Whether in a sample of rows fewer than one product in 64 has a column that its row has already: C may be
   /// allocated for all products then.
   bool one_pass_suffices() {
-    const int64_t rows = left_.rows();
-    if (mask_ || unsorted_ || (blocks_ && blocks_->used()) || free_.all < plan_.products) return false;
+    if (mask_ || unsorted_ || lists_ || (blocks_ && blocks_->used()) || free_.all < plan_.products) return false;
     if (plan_.products < one_pass_products ||
         (offset_size(desc_.pair) == 4 && plan_.products >= std::numeric_limits<int32_t>::max()))
       return false;
+    const Met met = sample_rows(plan_.products);
+    return 64 * (met.products - met.columns) < met.products;
+  }
+
+  /// Whether lists make rows as fast as classes would, by a sample: of few products, and most are not the row before
+  /// moved by one.
+  bool are_short_and_alone() const {
+    if (!may_list_ || !ListedRows::suits<I>(desc_.cols()) || desc_.max_workspace >= 0) return false;
+    constexpr int64_t few = 8, sampled = 512;
+    const int64_t rows = left_.rows() - 1, samples = std::min(rows, sampled);
+    int64_t products = 0, follow = 0;
+    for (int64_t s = 0; s < samples; ++s) {
+      const int64_t i = part_begin(rows, samples, s);
+      const auto row = left_.row(i), next = left_.row(i + 1);
+      bool moved = row.size() == next.size();
+      for (int64_t k = 0; k < row.size(); ++k) {
+        products += B_.end(row.column(k)) - B_.begin(row.column(k));
+        moved = moved && next.column(k) == row.column(k) + 1;
+      }
+      follow += moved ? 1 : 0;
+    }
+    return products <= few * samples && 8 * follow < 7 * samples;
+  }
+
+  /// Products and columns of a few rows from all over, without a class and of `longest` products at most.
+  struct Met {
+    int64_t products = 0, columns = 0;
+  };
+  Met sample_rows(int64_t longest) const {
+    const int64_t rows = left_.rows();
     Worker worker(desc_.cols(), false);
     constexpr int64_t fewest = 16, most = 256;  // of few and long rows a small part
-    int64_t products = 0, columns = 0;
+    Met met;
     for (int64_t sample = 0, samples = std::min(rows, std::clamp(rows / 32, fewest, most)); sample < samples;
          ++sample) {
-      products += row_columns_.collect(part_begin(rows, samples, sample), worker);
-      columns += worker.columns.clear();
-      if (products > few_sampled && 8 * (products - columns) > products) return false;  // no more of them need be seen
+      const int64_t i = part_begin(rows, samples, sample);
+      if (products_of_free(i) > longest) continue;
+      met.products += row_columns_.collect(i, worker);
+      met.columns += worker.columns.clear();
+      // No more of them need be seen.
+      if (met.products > few_sampled && 8 * (met.products - met.columns) > met.products) break;
     }
-    return 64 * (products - columns) < products;
+    return met;
   }
 
   /// Both passes in one: blocks of rows are made in a thread's memory and copied when the sizes before are known.
@@ -322,6 +365,11 @@ class HostSymbolic {
 
   void allocate(OutputPattern& C) {
     allocate_output(desc_, starts_.back(), C);
+    if (lists_) {
+      plan_.flat.make_later_room(desc_.memory, plan_.chunk_places);
+      plan_.flat.set_known();
+      return;
+    }
     plan_.placed = plan_.chunk_places.back();
     plan_.places = host_array<uint16_t>(desc_.memory, plan_.placed);
   }
@@ -336,7 +384,8 @@ class HostSymbolic {
     auto all = workers();
     deal(queue_, plan_.chunk_count(), [&](int64_t id, int64_t chunk) {
       Worker& worker = worker_of(all, id);
-      uint16_t* places = plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
+      uint16_t* places = lists_ ? plan_.flat.later(chunk)
+                                : plan_.places.as<uint16_t>() + plan_.chunk_places[static_cast<size_t>(chunk)];
       const KeptColumns<I> kept = kept_ ? kept_->of(chunk) : KeptColumns<I>{};
       const I* next_kept = kept.columns;
       std::copy_n(kept.places, kept.placed, places);
@@ -406,6 +455,7 @@ class HostSymbolic {
     });
     counts_ = Buffer();
     kept_.reset();
+    if (lists_) std::fill(plan_.chunk_places.begin(), plan_.chunk_places.end(), 0);
   }
 
   template <class T>
@@ -416,94 +466,25 @@ class HostSymbolic {
       std::copy_n(from, count, to);
   }
 
-  /// Room for places to be noted: 2 bytes a product, no more than C's bytes.
-  template <class OC>
-  void make_room(const OutputPattern& C) {
-    const int64_t chunks = plan_.chunk_count(), value = static_cast<int64_t>(size_of(desc_.scalar()));
-    const auto* const offsets = C.offsets->template as<OC>();
-    const bool streamed = C.nnz * value >= stream_threshold_bytes;
-    bool notes = plan_.choice == HostChoice::binned && !mask_ && desc_.max_workspace < 0;
-    std::vector<int64_t> starts(static_cast<size_t>(chunks) + 1, 0), placed(static_cast<size_t>(chunks), 0),
-        noted(static_cast<size_t>(chunks), 0), entries = starts, all = starts;
-    deal(queue_, chunks, [&](int64_t, int64_t chunk) {
-      const auto at = static_cast<size_t>(chunk);
-      int64_t longest_placed = 0, longest_noted = 0, products = 0, of_all = 0;
-      for (int64_t i = plan_.chunks[at]; i < plan_.chunks[at + 1]; ++i) {
-        of_all += kinds_[i] >= 0 ? class_of(i).products : products_of_free(i);
-        if (kinds_[i] >= 0) continue;
-        const auto columns = static_cast<int64_t>(offsets[i + 1] - offsets[i]);
-        if (kinds_[i] == row_placed) longest_placed = std::max(longest_placed, columns);
-        if (!notes || !is_noted(kinds_[i], columns)) continue;
-        longest_noted = std::max(longest_noted, columns);
-        products += products_of_free(i);
-      }
-      placed[at] = longest_placed;
-      noted[at] = longest_noted;
-      starts[at + 1] = products;
-      all[at + 1] = of_all;
-      entries[at + 1] = static_cast<int64_t>(offsets[plan_.chunks[at + 1]] - offsets[plan_.chunks[at]]);
-    });
-    for (auto* const sums : {&starts, &entries, &all}) std::partial_sum(sums->begin(), sums->end(), sums->begin());
-    // Of rows without places of their products, or almost.
-    const int64_t unplaced =
-        plan_.rows_of[-row_hash - 1] + plan_.rows_of[-row_dense - 1] > 0 ? free_.all - plan_.placed : 0;
-    if (notes && unplaced > 0) find_groups(C, unplaced);
-    if (notes && !plan_.groups.used() && lists_products(C, all.back())) {
-      try {
-        plan_.flat.make_room(desc_.memory, entries, all);
-        notes = false;
-      } catch (const Error&) {  // no memory left: rows are made without
-      }
-    }
-    notes = notes && !plan_.groups.used() && starts.back() > 0 &&
-            2 * starts.back() <= C.nnz * (static_cast<int64_t>(sizeof(I)) + value);
-    if (notes) {
-      try {
-        plan_.noted = host_array<uint16_t>(desc_.memory, starts.back());
-        plan_.chunk_noted = std::move(starts);
-      } catch (const Error&) {  // no memory left: rows are made without
-        notes = false;
-      }
-    }
-    for (const auto* longest : {&placed, &noted})
-      for (const int64_t columns : *longest)
-        if ((notes || longest == &placed) && streamed && columns * value > static_cast<int64_t>(made_bytes))
-          plan_.longest_apart = std::max(plan_.longest_apart, columns);
-    // Not for a few rows: they do not repay a look at all of B.
-    if (notes || 4 * (plan_.placed + unplaced) > B_.nnz) plan_.distinct = has_distinct_rows();
-  }
-
-  /// Whether lists of all products, once they are there, are faster than rows, of which vectors make those of classes.
-  bool lists_products(const OutputPattern& C, int64_t products) const {
-    const auto bytes = static_cast<int64_t>(sizeof(I) + size_of(desc_.scalar()));
-    return may_list_ && !unsorted_ && C.nnz > 0 && 2 * free_.all >= products &&
-           FlatProducts::suits(C.rows, C.nnz, products, bytes, desc_.A.nnz, B_.nnz);
-  }
-
-  /// Groups of B's columns, if the products that they would make repay it and sums of all columns take little memory
-  /// beside C.
-  void find_groups(const OutputPattern& C, int64_t products) {
-    const StepShape shape = step_shape(desc_.scalar());
-    if (!shape.gaps || products < 4 * B_.nnz ||
-        ColumnGroups::padded(desc_.cols(), shape.lanes) * queue_.concurrency() > C.nnz)
-      return;
+  /// Whether all products are listed as they are found: the first execute gains what lists take to be written.
+  bool lists_now() {
+    if (!may_list_ || plan_.choice != HostChoice::binned || !plan_.classes.classes.empty() ||
+        !ListedRows::suits<I>(desc_.cols()))
+      return false;
+    const Met met = sample_rows(StampedColumns::most_products);
+    const double entries = static_cast<double>(met.columns) / static_cast<double>(std::max<int64_t>(met.products, 1)) *
+                           static_cast<double>(plan_.products);
+    if (!room().suits_lists(left_.rows(), static_cast<int64_t>(entries), plan_.products)) return false;
+    std::vector<int64_t> products(plan_.chunks.size(), 0);
+    std::partial_sum(free_.of_chunks.begin(), free_.of_chunks.end(), products.begin() + 1);
     try {
-      plan_.groups.find(queue_, desc_.memory, left_, B_, shape.lanes);
+      plan_.flat.make_room(desc_.memory, products, room().left_entries(), free_.longest_left);
+      return true;
     } catch (const Error&) {  // no memory left: rows are made without
+      return false;
     }
   }
-
-  bool has_distinct_rows() const {
-    std::atomic<bool> distinct{true};
-    const int64_t parts = parts_for_items(queue_, B_.nnz + B_.rows);
-    host_parts<Host>(queue_, parts, [&](int64_t part) {
-      bool all = true;
-      for (int64_t j = B_.first_row(parts, part), end = B_.first_row(parts, part + 1); j < end && all; ++j)
-        all = is_sorted_row(j);
-      if (!all) distinct = false;
-    });
-    return distinct;
-  }
+  HostRoom<Left, I, O> room() { return {queue_, desc_, left_, B_, may_list_ && !unsorted_, free_, plan_}; }
 
   static constexpr size_t block_bytes = 8192;
   static constexpr int64_t most_kept_products = int64_t{1} << 28;
@@ -521,6 +502,7 @@ class HostSymbolic {
   std::optional<ColumnBlocks<I, O>> blocks_;
   RowColumns<Left, I, O> row_columns_;
   bool unsorted_ = false, keeps_ = false;
+  bool lists_ = false;   // products are listed in the first pass
   bool stamps_ = false;  // short rows without a class are collected by stamps
   FreeProducts free_;
   std::optional<KeptChunks<I>> kept_;  // between the passes; none: the second one finds columns anew
