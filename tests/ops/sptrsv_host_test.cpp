@@ -147,6 +147,10 @@ TEST_CASE("sptrsv: threads find the levels of trees, whose rows other threads co
           const std::string info = solved(A, threads, c, random);
           INFO(info);
           if (threads > 3) CHECK(number_in(info, "threads") == threads);
+          if (number_in(info, "blocks") == static_cast<double>(A.rows)) {  // eight rows of a level at once
+            CHECK(c.implementation == "host_relaid");
+            continue;
+          }
           if (children_first && threads == 2) {
             // Two subtrees, and what few nodes are above both or between them.
             CHECK(number_in(info, "threads") == threads);
@@ -159,6 +163,54 @@ TEST_CASE("sptrsv: threads find the levels of trees, whose rows other threads co
           if (threads > 3 && !children_first) CHECK(number_in(info, "levels") >= 6);
         }
     }
+}
+
+TEMPLATE_TEST_CASE("sptrsv: threads that keep values solve rows by level, or in turn", "[sptrsv]", float, double,
+                   std::complex<double>) {
+  using T = TestType;
+  if (!has_threads() || !has_kernels<T>(KKC_DEVICE_OPENMP, "sptrsv")) return;
+  constexpr int64_t n = 30'000;
+  Random random(seed());
+  for (const int64_t most : {1, 3, 8}) {  // entries of a row, or 12 of them
+    std::vector<std::vector<int64_t>> left(n);
+    for (int64_t i = 1; i < n; ++i) {
+      auto& columns = left[static_cast<size_t>(i)];
+      // The last 300 rows are a level each, one before them is long.
+      for (int64_t k = random_int(random, 0, i == n - 2000 ? 300 : most == 8 ? 12 : most); k > 0; --k)
+        columns.push_back(random_int(random, 0, std::min(i, n - 300) - 1));
+      if (most < 8 && i >= n - 300) columns.push_back(i - 1);
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    }
+    for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER})
+      for (const int threads : {2, 3}) {
+        SptrsvCase<T> c;
+        c.implementation = "host_relaid";
+        c.uplo = uplo;
+        constexpr kkc_op_t ops[] = {KKC_OP_NONE, KKC_OP_TRANSPOSE, KKC_OP_CONJUGATE, KKC_OP_HERMITIAN};
+        c.op = ops[random() % 4];
+        c.diag = random() % 2 == 0 ? KKC_DIAG_STORED : KKC_DIAG_UNIT;
+        c.pair = any_pair<T>(random, KKC_DEVICE_OPENMP, "sptrsv");
+        c.base = static_cast<int32_t>(random() % 2);
+        c.values_kept = true;
+        c.alpha = T(0.7f);
+        c.in_place = random() % 2 == 0;
+        c.vectors = random() % 2 == 0 ? 1 : 3;
+        if (c.vectors == 3) c.b_lie = c.x_lie = Lie::right;
+        const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
+        INFO("seed " << seed() << ", " << threads << " threads, " << c.text());
+        std::string info;
+        const auto wrong = run_case(ctx, c, triangle_of<T>(random, left, uplo, c.diag, {}), random, &info);
+        REQUIRE(wrong);
+        REQUIRE(*wrong == "");
+        INFO(info);
+        CHECK(number_in(info, "threads") == threads);
+        if (most == 8)
+          CHECK(number_in(info, "rows_in_turn") > 0);
+        else
+          CHECK(number_in(info, "rows_of_one_thread") >= 300);
+      }
+  }
 }
 
 TEST_CASE("sptrsv: threads that solve their own subtrees give the same bits for any number of them", "[sptrsv]") {

@@ -24,62 +24,11 @@
 #include "ops/levels/levels_host_block_domains.hpp"
 #include "ops/levels/levels_host_block_levels.hpp"
 #include "ops/levels/levels_host_block_parts.hpp"
+#include "ops/levels/levels_host_row_levels.hpp"
 #include "ops/levels/levels_host_runs.hpp"
+#include "ops/levels/levels_host_schedule.hpp"
 
 namespace kkc::levels {
-
-struct BlockSchedule {
-  int threads = 1;
-  int64_t blocks = 0, levels = 0, phases = 0;
-  int64_t serial_rows = 0;  // in phases of one thread
-  int64_t own_rows = 0;     // in the first phase, where that is of each thread's own part
-  /// Of each thread: its blocks in order; phase p is those from ends[p - 1] to before ends[p].
-  struct Share {
-    std::vector<Block> blocks;
-    std::vector<int64_t> ends;
-    /// What a phase's blocks need of other threads that no phase before had to wait for: waits before wait_ends[p]. No
-    /// wait_ends: everything of all phases before.
-    struct Wait {
-      int32_t thread, phase;
-    };
-    std::vector<Wait> waits;
-    std::vector<int64_t> wait_ends;
-    /// The first phase from p on with blocks; phases when there is none.
-    std::vector<int32_t> next;
-    int64_t begin(int64_t phase) const { return phase == 0 ? 0 : ends[static_cast<size_t>(phase) - 1]; }
-    int64_t end(int64_t phase) const { return ends[static_cast<size_t>(phase)]; }
-    int64_t waits_begin(int64_t phase) const { return phase == 0 ? 0 : wait_ends[static_cast<size_t>(phase) - 1]; }
-    int64_t waits_end(int64_t phase) const { return wait_ends[static_cast<size_t>(phase)]; }
-  };
-  std::vector<Share> shares;
-  std::vector<Run> runs;  // of steps, all of them in order
-  /// Not 0: no blocks. Threads solve so many steps each in turn, in their order, and wait for single rows.
-  int64_t steps_in_turn = 0;
-
-  void describe(int64_t rows, Info& info) const {
-    if (steps_in_turn > 0) {
-      info.add("rows_in_turn", steps_in_turn);
-    } else {
-      info.add("levels", levels);
-      info.add("blocks", blocks);
-      info.add("rows_per_level", static_cast<double>(rows) / static_cast<double>(std::max<int64_t>(1, levels)));
-      info.add("phases", phases);
-      info.add("rows_of_one_thread", serial_rows);
-      info.add("rows_of_own_parts", own_rows);
-      int64_t listed = 0;
-      for (const Share& share : shares) listed += std::ssize(share.waits);
-      info.add("waits_listed", listed);
-    }
-    info.add("threads", int64_t{threads});
-  }
-};
-
-/// What a phase must hold for more than one thread, in entries.
-inline constexpr int64_t least_phase_work = 3000;
-/// Of more threads some have far less of their own than others: not worth the look.
-inline constexpr int most_own_parts = 4;
-/// What waiting for all others at a phase's beginning costs.
-constexpr int64_t phase_work(int threads) { return 400 + 60 * int64_t{threads}; }
 
 /// From so many threads on levels are faster than rows in turn, whose threads look at the flags of all others.
 inline constexpr int least_threads_by_levels = 12;
@@ -170,12 +119,6 @@ inline BlockSchedule schedule_for_one_thread(std::vector<Run> runs, int64_t n) {
   return made;
 }
 
-/// What beginning a block elsewhere costs: always, and at most for its own entries, whose lines nobody foresees where
-/// rows are not alike.
-struct BlockCost {
-  int64_t place, entries = 0;
-};
-
 /// rows: rows.begin(row), rows.end(row), rows.column(entry) of those that a row depends on; solved in order of steps.
 /// runs: of those rows, ascending, by parts. memory: for what is needed on the way. Where threads would not make up for
 /// what blocks cost, all is one thread's.
@@ -183,6 +126,11 @@ template <class Dev, class I, class Rows>
 BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Rows& rows, int64_t n,
                               bool ascending, int threads, const BlockCost& cost, std::vector<std::vector<Run>> runs) {
   BlockSchedule made;
+  if (threads > 1 && cost.level_row > 0) {
+    int64_t alike = 0;
+    for (const auto& of_part : runs) alike += rows_alike(of_part);
+    if (schedule_row_levels<Dev, I>(queue, memory, rows, n, ascending, threads, cost, alike, made)) return made;
+  }
   std::vector<BlockPart> parts(runs.size());
   host_parts_checked<Dev>(queue, static_cast<int64_t>(parts.size()), [&](int64_t i) {
     BlockPart& part = parts[static_cast<size_t>(ascending ? i : static_cast<int64_t>(parts.size()) - 1 - i)];
@@ -204,9 +152,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
   const bool long_blocks = static_cast<int64_t>(count_of_blocks) * 8 <= n;
   const int64_t in_turn = std::max<int64_t>(8, 64 / threads);
   int64_t alike = 0;  // rows that one thread solves several at a time
-  for (const BlockPart& part : parts)
-    for (const Run& run : part.runs)
-      if (run.alike && run.rows >= shortest_run) alike += run.rows;
+  for (const BlockPart& part : parts) alike += rows_alike(part.runs);
   if (threads < least_threads_by_levels && !long_blocks && 2 * alike <= n && rows.ascending() &&
       seldom_waits(rows, n, ascending, threads, in_turn)) {
     made.threads = threads;
@@ -386,12 +332,7 @@ BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>&
                  made.shares[static_cast<size_t>(thread)]);
     });
   }
-  for (auto& share : made.shares) {
-    share.next.assign(static_cast<size_t>(made.phases) + 1, static_cast<int32_t>(made.phases));
-    for (int64_t p = made.phases - 1; p >= 0; --p)
-      share.next[static_cast<size_t>(p)] =
-          share.end(p) > share.begin(p) ? static_cast<int32_t>(p) : share.next[static_cast<size_t>(p) + 1];
-  }
+  made.find_next();
   return made;
 }
 

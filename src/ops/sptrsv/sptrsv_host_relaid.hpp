@@ -8,6 +8,7 @@
 
 #include "ops/levels/levels_host_runner.hpp"
 #include "ops/sptrsv/sptrsv_host_relaid_kernels.hpp"
+#include "ops/sptrsv/sptrsv_host_relaid_levels.hpp"
 #include "ops/sptrsv/sptrsv_host_triangle.hpp"
 
 namespace kkc::sptrsv {
@@ -18,7 +19,7 @@ template <class Dev, class S, class I, class O>
 class RelaidKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   using Rows = typename Triangle::Rows;
-  static constexpr levels::BlockCost block_cost = {40};  // its rows lie behind the last one's
+  static constexpr levels::BlockCost block_cost = {40, 0, 5, 50};  // its rows lie behind the last one's
   static constexpr int64_t most_sharing = 63;
 
  public:
@@ -33,6 +34,15 @@ class RelaidKernel final : public Kernel {
         runner_(schedule_.threads),
         streams_(static_cast<size_t>(schedule_.threads)) {
     const Rows rows(triangle_, desc.A);
+    if (schedule_.order.data() != nullptr) {
+      slices_.resize(static_cast<size_t>(schedule_.threads));
+      host_parts_checked<Dev>(queue, schedule_.threads, [&](int64_t thread) {
+        slices_[static_cast<size_t>(thread)].plan(desc.memory, schedule_.shares[static_cast<size_t>(thread)],
+                                                  schedule_.order.template as<I>(), rows);
+      });
+      schedule_.order = Buffer();
+      return;
+    }
     medium_ = has_short_rows<S, I> && seldom_chained(rows, n_, ascending_);
     far_apart_ = columns_far_apart(desc.A);
     shared_ = points_share_columns(rows);
@@ -70,6 +80,10 @@ class RelaidKernel final : public Kernel {
       Stream& stream = streams_[static_cast<size_t>(thread)];
       S* value = stream.values.template as<S>();
       stream.zero = INT64_MAX;
+      if (!slices_.empty())
+        slices_[static_cast<size_t>(thread)].set_values(
+            rows, [&](int64_t row) { return inverse(rows, source, row, stream.zero); },
+            [&](int64_t entry, const S& by) { return scaled(rows, source, entry, by); });
       for (const Piece& piece : stream.pieces) write_values(rows, piece, source, stream.zero, value);
     });
   }
@@ -86,7 +100,9 @@ class RelaidKernel final : public Kernel {
     for (const Stream& stream : streams_) zero = std::min(zero, stream.zero);
     refuse_zero(zero, n_);
     each_few_vectors(sides, vectors, [&](auto, const Sides<S>& some, int count) {
-      if (in_place_)
+      if (!slices_.empty())
+        solve_slices(queue, alpha, some, count);
+      else if (in_place_)
         solve(queue, PlaceColumns<I, Rows>(Rows(triangle_, args.A)), alpha, some, count);
       else
         solve(queue, StreamColumns<I>{shared_}, alpha, some, count);
@@ -101,6 +117,7 @@ class RelaidKernel final : public Kernel {
           static_cast<int64_t>(stream.indices.bytes() + stream.values.bytes() + stream.pieces.size() * sizeof(Piece));
       for (const Piece& piece : stream.pieces) in_runs += piece.length < 0 ? 0 : piece.rows;
     }
+    for (const auto& slices : slices_) bytes += static_cast<int64_t>(slices.bytes());
     info.add("rows_in_runs", in_runs);
     info.add("plan_bytes", bytes);
   }
@@ -222,23 +239,25 @@ class RelaidKernel final : public Kernel {
     }
   }
 
+  /// Of the diagonal element. zero: gets the row where it is zero and comes before.
+  S inverse(const Rows& rows, const S* source, int64_t row, int64_t& zero) const {
+    if (unit_) return S{};
+    const S d = triangle_.diagonal(rows, source, row);
+    if (d == S{}) zero = std::min(zero, row);
+    return inverse_of(conjugated(d, conjugate_));
+  }
+  S scaled(const Rows& rows, const S* source, int64_t entry, const S& by) const {
+    const S a = conjugated(source[rows.place(entry)], conjugate_);
+    return unit_ ? a : times(a, by);
+  }
+
   void write_values(const Rows& rows, const Piece& piece, const S* source, int64_t& zero, S*& value) const {
-    const auto inverse = [&](int64_t row) {
-      if (unit_) return S{};
-      const S d = triangle_.diagonal(rows, source, row);
-      if (d == S{}) zero = std::min(zero, row);
-      return inverse_of(conjugated(d, conjugate_));
-    };
-    const auto scaled = [&](int64_t at, const S& by) {
-      const S a = conjugated(source[rows.place(at)], conjugate_);
-      return unit_ ? a : times(a, by);
-    };
     if (piece.length < 0) {
       for (int64_t step = piece.first; step < piece.first + piece.rows; ++step) {
         const int64_t row = row_of(step), length = rows.end(row) - rows.begin(row);
-        const S by = inverse(row);
+        const S by = inverse(rows, source, row, zero);
         if (!unit_) *value++ = by;
-        for (int64_t k = 0; k < length; ++k) *value++ = scaled(entry(rows, row, length, k), by);
+        for (int64_t k = 0; k < length; ++k) *value++ = scaled(rows, source, entry(rows, row, length, k), by);
       }
       return;
     }
@@ -252,14 +271,25 @@ class RelaidKernel final : public Kernel {
           for (int64_t k = 0; k < width; ++k, to += lanes) *to = S{};
           continue;
         }
-        const S by = inverse(low + j);
+        const S by = inverse(rows, source, low + j, zero);
         if (!unit_) {
           *to = by;
           to += lanes;
         }
-        for (int64_t k = 0; k < piece.length; ++k, to += lanes) *to = scaled(entry(rows, low + j, piece.length, k), by);
+        for (int64_t k = 0; k < piece.length; ++k, to += lanes)
+          *to = scaled(rows, source, entry(rows, low + j, piece.length, k), by);
       }
     }
+  }
+
+  void solve_slices(Queue& queue, const S& alpha, const Sides<S>& sides, int vectors) {
+    runner_.template run<Dev>(queue, schedule_, [&](int thread, int64_t phase) {
+      const auto& mine = slices_[static_cast<size_t>(thread)];
+      if (unit_)
+        mine.template solve<true>(phase, sides, alpha, vectors);
+      else
+        mine.template solve<false>(phase, sides, alpha, vectors);
+    });
   }
 
   template <class Columns>
@@ -318,6 +348,7 @@ class RelaidKernel final : public Kernel {
   levels::BlockSchedule schedule_;
   levels::BlockRunner runner_;
   std::vector<Stream> streams_;
+  std::vector<LevelSlices<S, I>> slices_;  // of threads; not empty: instead of streams
 };
 
 inline std::string unsupported(const Desc& desc) {
