@@ -116,22 +116,28 @@ TEST_CASE("spgemm: listed products of rows too long for a block", "[spgemm]") {
     Random random(seed());
     INFO("seed " << seed() << ", " << name(visit.device));
     constexpr int64_t rows = 70'000;
-    const auto spread = [](int64_t first, int64_t count) {  // all different: the step has no factor of `rows`
+    const auto spread = [](int64_t first, int64_t count,
+                           int64_t cols) {  // all different: the step has no factor of cols
       std::vector<int64_t> columns;
-      for (int64_t k = 0; k < count; ++k) columns.push_back((first + k * 20'011) % rows);
+      for (int64_t k = 0; k < count; ++k) columns.push_back((first + k * 20'011) % cols);
       return columns;
     };
-    for (const int64_t of_a_row : {3000, 66'000}) {  // its entries are counted by two bytes, and by four
-      std::vector<std::vector<int64_t>> of_a(rows), of_b(rows);
-      for (auto* const all : {&of_a, &of_b})
-        for (auto& row : *all) row = spread(random_int(random, 0, rows - 1), random_int(random, 0, 2));
+    const auto short_rows_of = [&](int64_t cols) {
+      std::vector<std::vector<int64_t>> all(rows);
+      for (auto& row : all) row = spread(random_int(random, 0, cols - 1), random_int(random, 0, 2), cols);
+      return all;
+    };
+    // Its entries are counted by two bytes, and by four; of most columns threads have no table.
+    for (const auto& [of_a_row, cols] :
+         {std::pair(3000, int64_t{rows}), std::pair(66'000, int64_t{rows}), std::pair(3000, int64_t{600'000})}) {
+      auto of_a = short_rows_of(rows), of_b = short_rows_of(cols);
       for (auto& row : of_b) std::sort(row.begin(), row.end());
-      of_a[rows / 2] = spread(5, of_a_row);
+      of_a[rows / 2] = spread(5, of_a_row, rows);
       for (int64_t p = 0; p < 30; ++p)
-        of_b[static_cast<size_t>(of_a[rows / 2][static_cast<size_t>(p)])] = spread(p, 6000);
+        of_b[static_cast<size_t>(of_a[rows / 2][static_cast<size_t>(p)])] = spread(p, 6000, cols);
       SpgemmCase<double> c;
       c.beta = 0.5;
-      check_lists(ctx, c, from_rows(rows, of_a), from_rows(rows, of_b), 4);
+      check_lists(ctx, c, from_rows(rows, of_a), from_rows(cols, of_b), 4);
     }
   }
 }

@@ -42,6 +42,14 @@ class FlatProducts {
   static constexpr int64_t longest = 61000;
   static_assert(longest + left_of_block <= std::numeric_limits<uint16_t>::max());
 
+  /// Numbers of columns by binary search, where there is no room for a table of them.
+  template <class I>
+  struct Search {
+    const I* columns;
+    int64_t count;
+    int64_t operator[](I column) const { return std::lower_bound(columns, columns + count, column) - columns; }
+  };
+
   /// Of so many entries of C, of `bytes` each, and products.
   static bool suits(int64_t rows, int64_t entries, int64_t products, int64_t bytes, int64_t nnz_a, int64_t nnz_b) {
     constexpr int64_t most_of_row = 96;  // products: of more, rows lose less time than lists take to be read
@@ -198,14 +206,6 @@ class FlatProducts {
     }
     if (streamed) stream_fence();
   }
-
-  /// Numbers of columns by binary search: an execute has no room for them.
-  template <class I>
-  struct Search {
-    const I* columns;
-    int64_t count;
-    int64_t operator[](I column) const { return std::lower_bound(columns, columns + count, column) - columns; }
-  };
 
   /// The block that lists.block begins, of so many entries of C, product by product.
   template <class L>

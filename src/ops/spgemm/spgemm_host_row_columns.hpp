@@ -196,9 +196,10 @@ class RowColumns {
   void keep_listed([[maybe_unused]] int64_t first, [[maybe_unused]] int64_t last,
                    [[maybe_unused]] const Products& products, [[maybe_unused]] Worker& worker,
                    [[maybe_unused]] I* counts, [[maybe_unused]] FlatProducts::Lists<L> lists,
-                   [[maybe_unused]] Kept& kept) const {
+                   [[maybe_unused]] bool has_tables, [[maybe_unused]] Kept& kept) const {
 #if defined(__AVX512F__) || defined(__AVX2__)
     if constexpr (sizeof(I) == 4 && std::is_same_v<Left, LeftPattern<I, O>>) {
+      constexpr int64_t few = 4;
       const auto& A = left_.A;
       if (!worker.listed) worker.listed.emplace();
       lists.to = kept.places;
@@ -214,15 +215,20 @@ class RowColumns {
               kept.columns + kept.entries, counts, lists);
         } else {
           const int64_t before = kept.entries;
-          if (products(i) <= StampedColumns::most_products) {
+          if (has_tables && products(i) <= StampedColumns::most_products) {
             keep_stamped(i, worker, kept);
           } else {
             collect(i, worker);
             keep_columns(worker, kept);
           }
           counts[i] = static_cast<I>(kept.entries - before);
-          FlatProducts::note_row(lists, i, A, B_, kept.columns + before, kept.entries - before,
-                                 [&](const I* part, int64_t count) { return place(part, count, worker); });
+          const auto list = [&](const auto& numbers) {
+            FlatProducts::note_row(lists, i, A, B_, kept.columns + before, kept.entries - before, numbers);
+          };
+          if (has_tables || few * products(i) >= B_.cols)  // the row repays a table
+            list([&](const I* part, int64_t count) { return place(part, count, worker); });
+          else
+            list([](const I* part, int64_t count) { return FlatProducts::Search<I>{part, count}; });
           ++i;
         }
         kept.entries = lists.block->first;

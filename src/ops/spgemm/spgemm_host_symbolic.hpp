@@ -68,7 +68,7 @@ class HostSymbolic {
     free_ = cut_chunks(
         queue_, desc_.memory, left_, B_, [this](int64_t i, int64_t limit) { return end_of_class(i, limit); }, plan_);
     keeps_ = keeps_columns();
-    lists_ = keeps_ && lists_now();
+    lists_ = lists_now();
     stamps_ = StampedColumns::suits<I>() && keeps_ && 4 * free_.in_short_rows >= free_.all;
     if (!mask_ && plan_.choice != HostChoice::dense && !lists_)
       blocks_.emplace(queue_, desc_.memory, left_, B_, stamps_ ? free_.all - free_.in_short_rows : free_.all);
@@ -96,12 +96,14 @@ class HostSymbolic {
   /// Of row i, which has no class.
   int64_t products_of_free(int64_t i) const { return free_.of_rows.as<int64_t>()[i]; }
 
+  bool may_keep() const {
+    return !mask_ && desc_.max_workspace < 0 && free_.all > 0 && free_.all <= most_kept_products;
+  }
   /// Whether the first pass may keep columns until C is allocated, and threads may have a list of all columns: not
   /// where that would be much, or more than the products themselves.
   bool keeps_columns() const {
     constexpr int64_t few_columns = 1 << 16;
-    return !mask_ && desc_.max_workspace < 0 && free_.all > 0 && free_.all <= most_kept_products &&
-           (desc_.cols() <= few_columns || desc_.cols() <= 2 * free_.all / queue_.concurrency());
+    return may_keep() && (desc_.cols() <= few_columns || desc_.cols() <= 2 * free_.all / queue_.concurrency());
   }
 
   /// How a row of no class is treated: from its products and its columns.
@@ -134,7 +136,7 @@ class HostSymbolic {
     starts_.assign(static_cast<size_t>(chunks) + 1, 0);
     std::vector<int64_t> products(static_cast<size_t>(chunks), 0);
     auto all = workers();
-    if (keeps_ && !unsorted_) kept_.emplace(desc_.memory, free_.of_chunks, queue_.concurrency());
+    if (lists_ || (keeps_ && !unsorted_)) kept_.emplace(desc_.memory, free_.of_chunks, queue_.concurrency());
     const bool copies = kept_ && plan_.choice == HostChoice::binned;
     deal(queue_, chunks, std::ssize(plan_.heavy), [&](int64_t id, int64_t turn) {
       const int64_t chunk = plan_.chunk_of(turn);
@@ -147,7 +149,7 @@ class HostSymbolic {
         plan_.flat.with_left([&](auto left) {
           row_columns_.keep_listed(
               first, last, [this](int64_t i) { return products_of_free(i); }, worker, counts,
-              plan_.flat.of_chunk<decltype(left)>(chunk), *kept);
+              plan_.flat.of_chunk<decltype(left)>(chunk), keeps_, *kept);
         });
         for (int64_t i = first; i < last; ++i) {
           kinds_[i] = counts[i] == 0 ? row_empty : row_placed;
@@ -468,7 +470,7 @@ class HostSymbolic {
 
   /// Whether all products are listed as they are found: the first execute gains what lists take to be written.
   bool lists_now() {
-    if (!may_list_ || plan_.choice != HostChoice::binned || !plan_.classes.classes.empty() ||
+    if (!may_list_ || !may_keep() || plan_.choice != HostChoice::binned || !plan_.classes.classes.empty() ||
         !ListedRows::suits<I>(desc_.cols()))
       return false;
     const Met met = sample_rows(StampedColumns::most_products);
