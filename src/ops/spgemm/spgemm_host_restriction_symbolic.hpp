@@ -243,7 +243,8 @@ class RestrictionSymbolic {
     return std::max<int64_t>(groups, 0) * lag;
   }
 
-  /// Of rows that are alike the same: their runs, and how far the first and the last columns of these lie apart.
+  /// Of rows that are alike the same: their runs and, each with a weight of its own, how far the columns of these lie
+  /// apart. (Of many rows whose runs only begin and end alike each would be compared with all before it.)
   uint64_t hash(int64_t i) const {
     uint64_t h = 1;
     const auto mix = [&h](int64_t v) {
@@ -259,7 +260,11 @@ class RestrictionSymbolic {
       if (begin == end) continue;
       if (origin < 0) origin = B_.column(begin);
       mix(B_.column(begin) - origin);
-      mix(B_.column(end - 1) - origin);
+      U sum = 0;
+      const U first = static_cast<U>(B_.indices[begin]);
+      for (int64_t q = begin; q < end; ++q)
+        sum += (static_cast<U>(B_.indices[q]) - first) * static_cast<U>(2 * (q - begin) + 1);
+      mix(static_cast<int64_t>(sum));
     }
     return h;
   }
