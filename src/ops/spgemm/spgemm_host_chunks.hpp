@@ -21,6 +21,7 @@ struct FreeProducts {
   Buffer of_rows;                  // int64_t
   std::vector<int64_t> of_chunks;  // sums
   int64_t all = 0, in_short_rows = 0;
+  int64_t longest = 0;       // of a row
   int64_t longest_left = 0;  // row of the left operand, where it is longer than most_together
 };
 
@@ -64,11 +65,12 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
     return products;
   };
   struct Block {
-    int64_t products = 0, free = 0, in_short_rows = 0, longest = 0;
+    int64_t products = 0, free = 0, in_short_rows = 0, longest = 0, longest_left = 0;
     void add_free(int64_t of_row) {
       products += of_row;
       free += of_row;
       if (of_row <= StampedColumns::most_products) in_short_rows += of_row;
+      longest = std::max(longest, of_row);
     }
   };
   std::vector<Block> work(static_cast<size_t>(blocks));
@@ -93,7 +95,7 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
           continue;
         }
         const auto row = left.row(i);
-        block.longest = std::max(block.longest, row.size());
+        block.longest_left = std::max(block.longest_left, row.size());
         if (row.size() > long_row)
           long_rows[static_cast<size_t>(part)].push_back(i);
         else
@@ -126,7 +128,8 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
     plan.products += block.products;
     free.all += block.free;
     free.in_short_rows += block.in_short_rows;
-    free.longest_left = std::max(free.longest_left, block.longest);
+    free.longest = std::max(free.longest, block.longest);
+    free.longest_left = std::max(free.longest_left, block.longest_left);
   }
 
   const int64_t share = std::max((plan.products + rows) / std::clamp<int64_t>(rows / 16, 1, most) + 1, fewest_products);

@@ -106,13 +106,11 @@ struct Foreseen {
 template <class Hash, class Same, class Trivial>
 bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same, const Trivial& trivial) {
   constexpr int64_t sampled = 8;
-  const int64_t blocks = (n + classify_block - 1) / classify_block;
-  if (blocks < sampled) return true;
+  if (n < 2 * sampled * classify_looked_at) return true;
   std::vector<Classes> met(sampled);
   std::atomic<bool> worth{false}, any{false};
   deal(queue, sampled, [&](int64_t, int64_t sample) {
-    const int64_t begin = part_begin(blocks, sampled, sample) * classify_block,
-                  end = std::min(n, begin + classify_looked_at);
+    const int64_t begin = part_begin(n, sampled, sample), end = begin + classify_looked_at;
     Classes& mine = met[static_cast<size_t>(sample)];
     Foreseen foreseen;
     int64_t items = 0;

@@ -473,6 +473,9 @@ class HostSymbolic {
     if (!may_list_ || !may_keep() || plan_.choice != HostChoice::binned || !plan_.classes.classes.empty() ||
         !ListedRows::suits<I>(desc_.cols()))
       return false;
+    // One thread lists a row, for longer than it takes to find its columns.
+    constexpr int64_t long_row = 1 << 17;
+    if (free_.longest > long_row && 2 * queue_.concurrency() * free_.longest > free_.all) return false;
     const Met met = sample_rows(StampedColumns::most_products);
     const double entries = static_cast<double>(met.columns) / static_cast<double>(std::max<int64_t>(met.products, 1)) *
                            static_cast<double>(plan_.products);
