@@ -199,9 +199,9 @@ class FlatProducts {
         for (int64_t p = 0; p < count; ++p) sums[p] = product(p, E{});
       else
         for (int64_t p = 0; p < count; ++p) sums[p] = product(p, times(beta, old[p]));
-      const uint16_t* const to = lists.to + block->later - count;
-      for (int64_t p = count, all = block[1].product - block->product; p < all; ++p)
-        sums[to[p]] = product(p, sums[to[p]]);
+      const uint16_t* const to = lists.to + block->later;
+      for (int64_t k = 0, later = block[1].later - block->later; k < later; ++k)
+        sums[to[k]] = product(count + k, sums[to[k]]);
       if (apart) stream_out(old, made, static_cast<size_t>(count) * sizeof(E));
     }
     if (streamed) stream_fence();
