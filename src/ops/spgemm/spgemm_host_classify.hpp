@@ -106,11 +106,13 @@ struct Foreseen {
 template <class Hash, class Same, class Trivial>
 bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same, const Trivial& trivial) {
   constexpr int64_t sampled = 8;
-  if (n < 2 * sampled * classify_looked_at) return true;
+  const int64_t blocks = (n + classify_block - 1) / classify_block;
+  if (blocks < sampled) return true;
   std::vector<Classes> met(sampled);
   std::atomic<bool> worth{false}, any{false};
   deal(queue, sampled, [&](int64_t, int64_t sample) {
-    const int64_t begin = part_begin(n, sampled, sample), end = begin + classify_looked_at;
+    const int64_t begin = part_begin(blocks, sampled, sample) * classify_block,
+                  end = std::min(n, begin + classify_looked_at);
     Classes& mine = met[static_cast<size_t>(sample)];
     Foreseen foreseen;
     int64_t items = 0;
@@ -132,7 +134,8 @@ bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const S
   }
   int64_t lone = 0;
   blocks_of.for_each([&](int64_t, int32_t count) { lone += count == 1 ? 1 : 0; });
-  return lone * (n / (sampled * classify_looked_at)) <= most;
+  // A few are those of a grid's border.
+  return lone <= few_kinds || lone * (n / (sampled * classify_looked_at)) <= most;
 }
 
 /// Numbers the classes of items 0..n-1: id(i) = the class, or no_class. Blocks of items of which most differ have no
