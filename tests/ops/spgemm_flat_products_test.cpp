@@ -41,21 +41,29 @@ void check_lists(const Context& ctx, SpgemmCase<T> c, const HostCsr<T>& A, const
   REQUIRE((bits_of[0] == bits_of[1]));
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("spgemm: products of short rows that hosts list in the third execute", "[spgemm]", float, double) {
-  using T = TestType;
+/// f(context, device, random) on the hosts that have kernels of T.
+template <class T, class F>
+void on_hosts(const F& f) {
   for (const Visit& visit : visits()) {
     if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
     INFO("seed " << seed() << ", " << name(visit.device));
+    f(ctx, visit.device, random);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("spgemm: products of short rows that hosts list in the third execute", "[spgemm]", float, double) {
+  using T = TestType;
+  on_hosts<T>([](const Context& ctx, kkc_device_t device, Random& random) {
     for (const bool ascend : {true, false})
       for (const int64_t most : {2, 3, 6}) {
         auto A = short_rows<T>(random, 4000, 3000, most, true);
         const auto B = short_rows<T>(random, 3000, 2500, most + 1, ascend);
         SpgemmCase<T> c;
-        c.pair = c.pair_c = any_pair<T>(random, visit.device, "spgemm");
+        c.pair = c.pair_c = any_pair<T>(random, device, "spgemm");
         c.base_a = static_cast<int32_t>(random() % 2);
         c.base_b = static_cast<int32_t>(random() % 2);
         c.base_c = static_cast<int32_t>(random() % 2);
@@ -71,21 +79,16 @@ TEMPLATE_TEST_CASE("spgemm: products of short rows that hosts list in the third 
         REQUIRE(wrong);
         REQUIRE(*wrong == "");
       }
-  }
+  });
 }
 
 TEMPLATE_TEST_CASE("spgemm: listed rows of every number of products", "[spgemm]", float, double) {
   using T = TestType;
-  for (const Visit& visit : visits()) {
-    if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spgemm")) continue;
-    const Context ctx(visit.device, visit.options);
-    Random random(seed());
-    INFO("seed " << seed() << ", " << name(visit.device));
+  on_hosts<T>([](const Context& ctx, kkc_device_t, Random& random) {
     constexpr int64_t lengths = 64;
     for (const int64_t cols : {1000, 100'000}) {  // products meet often, and hardly ever
       std::vector<std::vector<int64_t>> of_b(lengths);
       for (int64_t j = 0; j < lengths; ++j) of_b[static_cast<size_t>(j)] = different(random, j, cols);
-      const auto B = from_rows(cols, of_b);
       std::vector<std::vector<int64_t>> of_a(12'000);
       std::vector<int64_t> wanted = {0,  1,   15,  16,  17,  31,  32,  33,   63,   64,
                                      65, 127, 128, 129, 255, 256, 257, 1023, 1024, 2047};
@@ -106,7 +109,7 @@ TEMPLATE_TEST_CASE("spgemm: listed rows of every number of products", "[spgemm]"
       c.base_b = static_cast<int32_t>(random() % 2);
       check_lists(ctx, c, A, right, 4);
     }
-  }
+  });
 }
 
 TEST_CASE("spgemm: listed products of rows too long for a block", "[spgemm]") {

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/info.hpp"
 #include "core/memory.hpp"
 #include "device/host_bucket.hpp"
 #include "device/host_parallel.hpp"

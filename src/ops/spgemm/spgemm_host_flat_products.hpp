@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -169,8 +168,7 @@ class FlatProducts {
     }
   }
 
-  /// The entries first..end-1 of C, a chunk's: c = beta c + alpha a b, summed up as A's rows have
-  /// the products.
+  /// The entries first..end-1 of C, a chunk's: c = beta c + alpha a b, summed up as A's rows have the products.
   template <class E>
   void multiply(int64_t chunk, int64_t first, int64_t end, const E& alpha, const E* values_of_a, const E* values_of_b,
                 const E& beta, E* c, bool streamed) const {

@@ -32,7 +32,7 @@ class ListedRows {
 #if defined(__AVX512F__) || defined(__AVX2__)
   /// Of rows first..last-1 of A, whose rows of C have `most` products at most, from `first` on those of a block.
   /// products(i): of row i. Writes C's columns to `columns`, and to counts[i] how many row i has. Returns the row
-  /// behind the block, which it closes, and adds its columns to `entries`.
+  /// behind the block, which it closes.
   template <class L, class I, class O, class Products, class Ahead>
   int64_t list(int64_t first, int64_t last, const HostPatternRef<I, O>& A, const HostPatternRef<I, O>& B,
                const Products& products, const Ahead& ahead, I* columns, I* counts, FlatProducts::Lists<L>& lists) {

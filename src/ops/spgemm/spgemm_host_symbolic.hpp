@@ -6,7 +6,6 @@
 // that their number is known well enough.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <utility>
