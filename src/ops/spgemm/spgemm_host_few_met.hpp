@@ -14,7 +14,7 @@ namespace kkc::spgemm {
 /// Nothing depends on another row, and no branch on how often an aggregate is met.
 class FewMet {
  public:
-  static constexpr int64_t lanes = 16, most = 2 * lanes;
+  static constexpr int64_t lanes = 16, most = 2 * lanes, most_collected = 4 * lanes;
   static constexpr int64_t vectors = 4, margin = vectors * lanes;  // of places of a byte
 
   /// Whether this build does so with such aggregates.
@@ -32,6 +32,13 @@ class FewMet {
   /// room for `most` and 1.
   static int64_t collect(const int32_t* aggregates, int64_t count, int32_t* to) {
     return count <= lanes ? collect<1>(aggregates, count, to) : collect<2>(aggregates, count, to);
+  }
+
+  /// The same of 1 to `most_collected`; there is room for as many and 1.
+  static int64_t collect_more(const int32_t* columns, int64_t count, int32_t* to) {
+    return count <= most        ? collect(columns, count, to)
+           : count <= 3 * lanes ? collect<3>(columns, count, to)
+                                : collect<4>(columns, count, to);
   }
 
   /// Writes 1 to `most` columns to `to` in ascending order, where there is room for `most`.
@@ -115,6 +122,7 @@ class FewMet {
 #else
   // Nobody calls these, but what would must compile.
   static int64_t collect(const int32_t* aggregates, int64_t count, int32_t* to);
+  static int64_t collect_more(const int32_t* columns, int64_t count, int32_t* to);
   static void sort(const int32_t* columns, int64_t count, int32_t* to);
   static void place(const int32_t* columns, int64_t count, int32_t base, const int32_t* found, int64_t m,
                     std::byte* places);

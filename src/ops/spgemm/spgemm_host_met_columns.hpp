@@ -6,12 +6,14 @@
 #include <limits>
 #include <vector>
 
+#include "ops/spgemm/spgemm_host_column_vectors.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
 
 namespace kkc::spgemm {
 
 /// A column says which row met it last, so that nothing is emptied between two rows and no branch has to be guessed.
-/// Few columns of a row are put in order by comparing each with all, without such a branch either. Count counts rows.
+/// Few columns of a row are put in order without such a branch either: in registers, or by comparing each with all.
+/// Count counts rows.
 template <class I, class Count = uint32_t>
 class MetColumns {
   struct Column {
@@ -47,8 +49,8 @@ class MetColumns {
 
   /// The next row, which names at most so many columns.
   Row begin(int64_t most) {
-    if (static_cast<int64_t>(columns_.size()) < most + compared_at_once)
-      columns_.resize(static_cast<size_t>(most + compared_at_once));
+    if (static_cast<int64_t>(columns_.size()) < most + more_room)
+      columns_.resize(static_cast<size_t>(most + more_room));
     if (row_ == std::numeric_limits<Count>::max()) {
       std::fill(known_.begin(), known_.end(), Column());
       row_ = 0;
@@ -56,12 +58,14 @@ class MetColumns {
     return {known_.data(), columns_.data(), ++row_};
   }
 
-  /// Ends the row: writes its columns to `to` in ascending order, where there is room for compared_at_once more. The
+  /// Ends the row: writes its columns to `to` in ascending order, where there is room for more_room more. The
   /// first one's place is `before`.
   void end(const Row& row, uint32_t before, I* to) {
     const int64_t m = row.size();
-    if (m <= most_compared)
+    if (!sorts && m <= most_compared)
       compare(m, to);
+    else if (sorts && m <= ColumnVectors::most)
+      sort(m, to);
     else
       mark(m, to);
     for (int64_t p = 0; p < m; ++p) known_[static_cast<size_t>(to[p])].place = before + static_cast<uint32_t>(p);
@@ -69,10 +73,24 @@ class MetColumns {
   /// Where the last row that has ended has a column of its own.
   uint32_t place_of(I column) const { return known_[static_cast<size_t>(column)].place; }
 
-  static constexpr int64_t compared_at_once = 8;
+  static constexpr int64_t more_room = 16;
 
  private:
+  static constexpr int64_t compared_at_once = 8;
   static constexpr int64_t most_compared = 64;
+  static constexpr bool sorts = ColumnVectors::suit<I>();
+
+  void sort([[maybe_unused]] int64_t m, [[maybe_unused]] I* to) {
+    if constexpr (sorts)
+      if (m > 0)
+        ColumnVectors::with_vectors(m, [&](auto used) {
+          ColumnVectors::V v[used];
+          ColumnVectors::load<used>(columns_.data(), m, v);
+          ColumnVectors::sort<used>(v);
+          for (int i = 0; i < used && i * ColumnVectors::lanes < m; ++i)
+            ColumnVectors::write(to + i * ColumnVectors::lanes, v[i]);
+        });
+  }
 
   void compare(int64_t m, I* to) {
     I* const columns = columns_.data();

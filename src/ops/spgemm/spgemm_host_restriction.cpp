@@ -13,6 +13,7 @@
 #include "core/dispatch.hpp"
 #include "device/host_bucket_scattered.hpp"
 #include "device/host_shared_parts.hpp"
+#include "ops/spgemm/spgemm_host_dealt_restriction.hpp"
 #include "ops/spgemm/spgemm_host_restriction_line.hpp"
 #include "ops/spgemm/spgemm_host_restriction_symbolic.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
@@ -391,24 +392,29 @@ std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
     using I = typename P::ordinal;
     using O = typename P::offset;
     using E = Element<typename decltype(scalar)::type>;
-    if (desc.stored_A.offsets != nullptr)
-      kernel = std::make_unique<RestrictionKernel<E, I, O, StoredRuns<I, O>>>(desc, queue);
-    else
+    if (desc.stored_A.offsets == nullptr)
       kernel = std::make_unique<RestrictionKernel<E, I, O, TransposedPattern<I, O>>>(desc, queue);
+    else if (DealtSample<I, O>::suits(desc.stored_A, desc.B))
+      kernel = std::make_unique<DealtRestriction<E, I, O>>(desc, queue);
+    else
+      kernel = std::make_unique<RestrictionKernel<E, I, O, StoredRuns<I, O>>>(desc, queue);
   });
   return kernel;
 }
 
-/// One entry in every row, and columns in an order in which a counting sort stays within the caches.
+/// One entry in every row, and products that are dealt or columns in an order in which a counting sort stays within the
+/// caches.
 bool transposes_itself(const Desc& desc) {
   if (desc.rows_a.shortest != 1 || desc.rows_a.longest != 1) return false;
-  bool scatter = false;
+  bool suits = false;
   dispatch_index_pair(IndexPairs{}, desc.stored_A.pair, [&](auto pair) {
-    using P = decltype(pair);
-    const HostPatternRef<typename P::ordinal, typename P::offset> A(desc.stored_A);
-    scatter = keys_scatter<typename P::offset>(desc.memory->queue(), A.indices, A.nnz, A.cols);
+    using I = typename decltype(pair)::ordinal;
+    using O = typename decltype(pair)::offset;
+    const HostPatternRef<I, O> A(desc.stored_A);
+    suits = DealtSample<I, O>::suits(desc.stored_A, desc.B) ||
+            !keys_scatter<O>(desc.memory->queue(), A.indices, A.nnz, A.cols);
   });
-  return !scatter;
+  return suits;
 }
 
 std::string unsupported(const Desc& desc) {

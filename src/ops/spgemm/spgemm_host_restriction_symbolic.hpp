@@ -14,10 +14,8 @@
 #include "ops/spgemm/spgemm_host_classes.hpp"
 #include "ops/spgemm/spgemm_host_columns.hpp"
 #include "ops/spgemm/spgemm_host_few_columns.hpp"
-#include "ops/spgemm/spgemm_host_few_met.hpp"
-#include "ops/spgemm/spgemm_host_marked_columns.hpp"
-#include "ops/spgemm/spgemm_host_met_columns.hpp"
 #include "ops/spgemm/spgemm_host_restriction_rows.hpp"
+#include "ops/spgemm/spgemm_host_unlike_rows.hpp"
 
 namespace kkc::spgemm {
 
@@ -29,12 +27,6 @@ inline constexpr uint8_t wide_masks = 0;
 
 /// Bytes that what several threads write to must lie apart: processors fetch cache lines in pairs.
 inline constexpr size_t written_apart = 128;
-
-/// Bytes of a product's place in a row of so many columns.
-constexpr size_t place_bytes(int64_t columns) {
-  if (columns <= int64_t{std::numeric_limits<uint8_t>::max()} + 1) return 1;
-  return columns <= int64_t{std::numeric_limits<uint16_t>::max()} + 1 ? 2 : 4;
-}
 
 /// What the rows of some chunks are, all found by one thread; others write to their own at the same time.
 template <class I>
@@ -66,13 +58,12 @@ class RestrictionSymbolic {
  public:
   /// What a thread works with.
   struct alignas(written_apart) Worker {
-    std::optional<ColumnSet> columns;  // of a row, once one needs them
-    std::optional<MetColumns<I>> met;  // the same, of rows of few products
-    std::optional<MarkedColumns<I>> marked;
-    std::vector<I> products, collected;  // their columns, of the row; in order, each once
-    Classes known;                       // of rows in `found` that were looked at
-    std::vector<uint32_t> kinds;         // theirs
-    Found* found = nullptr;              // where rows of the next chunk go, if any were found
+    std::optional<ColumnSet> columns;     // of a row, once one needs them
+    std::optional<UnlikeRows<I>> unlike;  // the same, of rows of few products
+    std::vector<I> products;              // their columns, of the row
+    Classes known;                        // of rows in `found` that were looked at
+    std::vector<uint32_t> kinds;          // theirs
+    Found* found = nullptr;               // where rows of the next chunk go, if any were found
     void forget() {
       known = {};
       kinds.clear();
@@ -423,8 +414,8 @@ class RestrictionSymbolic {
 
   /// place_row() for few products, without masks.
   void meet_row(int64_t i, int64_t products, Worker& worker, Found& found, uint8_t& length) const {
-    constexpr int64_t at_once = MetColumns<I>::compared_at_once;
-    worker.products.resize(static_cast<size_t>(most_met + at_once));
+    constexpr int64_t at_once = 8;
+    worker.products.resize(static_cast<size_t>(most_met + at_once + UnlikeRows<I>::more_room));
     // Rows of B are short: their columns are copied side by side without a loop over each row's.
     I* to = worker.products.data();
     A_.each_run(i, later(), [&](int64_t j, int64_t, int64_t rows) {
@@ -435,78 +426,10 @@ class RestrictionSymbolic {
       for (; q < end; ++q) *to++ = B_.indices[q];
       to += end - q;
     });
-    const auto base = static_cast<I>(B_.base);
     const I* const columns = worker.products.data();
     length = products > 1 && columns[0] + 1 == columns[1] ? run_of(i) : 1;
-    if (length == 1 && products > FewMet::most && mark_row(products, worker, found)) return;
-    if (!worker.met) worker.met.emplace(B_.cols);
-    MetColumns<I>& met = *worker.met;
-    auto row = met.begin(products);
-    for (int64_t k = 0; k < products; ++k) row.meet(static_cast<I>(columns[k] - base));
-    const int64_t m = row.size();
-    const size_t at = found.columns.size();
-    found.columns.resize(at + static_cast<size_t>(std::max(m + at_once, FewMet::most)));
-    I* const sorted = found.columns.data() + at;
-    if constexpr (FewMet::suits<I>())
-      if (length == 1 && m > 0 && m <= FewMet::most) {
-        FewMet::sort(row.columns(), m, sorted);
-        const size_t before = found.marks.size(), count = static_cast<size_t>(products);
-        found.marks.resize(before + count + FewMet::margin);
-        FewMet::place(columns, products, base, sorted, m, found.marks.data() + before);
-        found.marks.resize(before + count);
-        found.columns.resize(at + static_cast<size_t>(m));
-        return;
-      }
-    met.end(row, 0, sorted);
-    found.columns.resize(at + static_cast<size_t>(m));
-    const auto place_of = [&met, columns, base](int64_t k) { return met.place_of(static_cast<I>(columns[k] - base)); };
-    if (place_bytes(m) == 1)
-      append_places<uint8_t>(products, length, place_of, found.marks);
-    else
-      append_places<uint16_t>(products, length, place_of, found.marks);
-  }
-  /// meet_row() of the columns in worker.products, if they lie close enough.
-  bool mark_row(int64_t products, Worker& worker, Found& found) const {
-    using Marked = MarkedColumns<I>;
-    const auto base = static_cast<I>(B_.base);
-    const I* const columns = worker.products.data();
-    I first = columns[0], last = columns[0];
-    for (int64_t k = 1; k < products; ++k) {
-      first = std::min(first, columns[k]);
-      last = std::max(last, columns[k]);
-    }
-    if (!Marked::suits(products, first, last)) return false;
-    if (!worker.marked) worker.marked.emplace(B_.cols);
-    Marked& marked = *worker.marked;
-    worker.collected.resize(static_cast<size_t>(most_met + Marked::more_room));
-    const I* const collected = worker.collected.data();
-    const int64_t m = marked.collect(columns, products, base, static_cast<I>(first - base), static_cast<I>(last - base),
-                                     worker.collected.data());
-    found.columns.insert(found.columns.end(), collected, collected + m);
-    if (place_bytes(m) == 1)
-      append_marked<uint8_t>(marked, columns, products, base, found.marks);
-    else
-      append_marked<uint16_t>(marked, columns, products, base, found.marks);
-    return true;
-  }
-  template <class M>
-  static void append_marked(const MarkedColumns<I>& marked, const I* columns, int64_t products, I base,
-                            std::vector<std::byte>& marks) {
-    const size_t at = marks.size(), bytes = static_cast<size_t>(products) * sizeof(M);
-    marks.resize(at + bytes + MarkedColumns<I>::more_room * sizeof(M));
-    marked.template place<M>(columns, products, base, marks.data() + at);
-    marks.resize(at + bytes);
-  }
-
-  template <class M, class Place>
-  static void append_places(int64_t products, int64_t length, const Place& place_of, std::vector<std::byte>& marks) {
-    const size_t at = marks.size();
-    marks.resize(at + static_cast<size_t>(products / length) * sizeof(M));
-    std::byte* to = marks.data() + at;
-    for (int64_t k = 0; k < products; k += length, to += sizeof(M)) {
-      const auto place = static_cast<M>(place_of(k));
-      std::memcpy(to, &place, sizeof(M));
-    }
+    if (!worker.unlike) worker.unlike.emplace(B_.cols);
+    worker.unlike->collect(columns, products, static_cast<I>(B_.base), length, found.columns, found.marks);
   }
 
   template <ColumnSet::Visits visits>

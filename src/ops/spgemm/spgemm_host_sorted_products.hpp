@@ -42,10 +42,13 @@ class SortedProducts {
         Vectors::write(met + count + q, Vectors::read_some(from + q, size - q));
       count += size;
     }
+    return make(met, static_cast<int32_t>(b.base), products, columns, places);
+  }
+  /// The same of products that name these columns less `base`; `lanes` more may be read.
+  static int64_t make(const int32_t* met, int32_t base, int64_t products, int32_t* columns, uint16_t* places) {
     const int bits = number_bits(products);
-    return Vectors::with_vectors(products, [&, base = static_cast<int32_t>(b.base)](auto used) {
-      return sort<used()>(met, base, products, bits, columns, places);
-    });
+    return Vectors::with_vectors(products,
+                                 [&](auto used) { return sort<used()>(met, base, products, bits, columns, places); });
   }
 #endif
 

@@ -44,8 +44,34 @@ class StoredRuns {
   Rows rows(const Args&) const { return rows(); }
   size_t bytes() const { return offsets_.bytes() + firsts_.bytes() + counts_.bytes(); }
 
- private:
   using Pattern = HostPatternRef<I, O>;
+
+  /// f(column, starts, n) for the runs of a part of A's rows, in order: n of them, of this column and those behind it,
+  /// run r with rows starts[r]..starts[r + 1]-1. Lines of grids have many such runs.
+  template <class F>
+  static void each_run(const Pattern& A, int64_t parts, int64_t part, const F& f) {
+    constexpr int64_t block = 1024;
+    I starts[block + 17], columns[block + 17];  // written by vectors
+    int64_t first = part_begin(A.nnz, parts, part);
+    const int64_t last = part_begin(A.nnz, parts, part + 1);
+    if (first == last) return;
+    starts[0] = static_cast<I>(first);
+    columns[0] = A.indices[first];
+    for (++first; first < last; first += block) {
+      const int64_t end = std::min(first + block, last),
+                    count = find_starts(A.indices, first, end, starts + 1, columns + 1);
+      if (2 * count > end - first)
+        emit_short(A.base, starts, columns, count, f);
+      else
+        emit(A.base, starts, columns, count, f);
+      starts[0] = starts[count];
+      columns[0] = columns[count];
+    }
+    starts[1] = static_cast<I>(last);
+    emit(A.base, starts, columns, 1, f);
+  }
+
+ private:
   static constexpr int64_t grain = 2048;  // entries and columns that are worth a thread
   // Enough of them that a part seldom counts in the same one soon again, which processors do not foresee.
   static constexpr int64_t wanted_ranges = 192;
@@ -212,31 +238,6 @@ class StoredRuns {
         counts[to] = static_cast<uint8_t>(starts[r + 1] - starts[r]);
       }
     });
-  }
-
-  /// f(column, starts, n) for the runs of a part of A's rows, in order: n of them, of this column and those behind it,
-  /// run r with rows starts[r]..starts[r + 1]-1. Lines of grids have many such runs.
-  template <class F>
-  static void each_run(const Pattern& A, int64_t parts, int64_t part, const F& f) {
-    constexpr int64_t block = 1024;
-    I starts[block + 17], columns[block + 17];  // written by vectors
-    int64_t first = part_begin(A.nnz, parts, part);
-    const int64_t last = part_begin(A.nnz, parts, part + 1);
-    if (first == last) return;
-    starts[0] = static_cast<I>(first);
-    columns[0] = A.indices[first];
-    for (++first; first < last; first += block) {
-      const int64_t end = std::min(first + block, last),
-                    count = find_starts(A.indices, first, end, starts + 1, columns + 1);
-      if (2 * count > end - first)
-        emit_short(A.base, starts, columns, count, f);
-      else
-        emit(A.base, starts, columns, count, f);
-      starts[0] = starts[count];
-      columns[0] = columns[count];
-    }
-    starts[1] = static_cast<I>(last);
-    emit(A.base, starts, columns, 1, f);
   }
 
   /// Runs 0..count-1 one by one, where most are so short that they are not worth a look at several.
