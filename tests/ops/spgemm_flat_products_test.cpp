@@ -112,6 +112,39 @@ TEMPLATE_TEST_CASE("spgemm: listed rows of every number of products", "[spgemm]"
   });
 }
 
+TEMPLATE_TEST_CASE("spgemm: listed products of short rows with tentative prolongators", "[spgemm]", float, double) {
+  using T = TestType;
+  on_hosts<T>([](const Context& ctx, kkc_device_t device, Random& random) {
+    for (const int64_t most : {2, 3, 6})
+      for (const bool has_long_rows : {false, true}) {
+        constexpr int64_t rows = 4000, reached = 3000, aggregates = 900;
+        std::vector<std::vector<int64_t>> of_a(rows), of_p(reached);
+        for (auto& row : of_a) row = different(random, random_int(random, 0, most), reached);
+        if (has_long_rows)
+          for (const int64_t length : {256, 257, 400})
+            of_a[static_cast<size_t>(length)] = different(random, length, reached);
+        for (auto& row : of_p) row = {random_int(random, 0, aggregates - 1)};
+        auto A = from_rows<T>(reached, of_a), P = from_rows<T>(aggregates, of_p);
+        A.values = random_vector<T>(random, A.indices.size());
+        P.values = random_vector<T>(random, P.indices.size());
+        SpgemmCase<T> c;
+        c.pair = c.pair_c = any_pair<T>(random, device, "spgemm");
+        c.base_a = static_cast<int32_t>(random() % 2);
+        c.base_b = static_cast<int32_t>(random() % 2);
+        c.beta = T(random() % 2 == 0 ? 0 : 0.5);
+        check_lists(ctx, c, A, P, 4);
+        for (const std::string implementation : {"", "host_aggregates"}) {
+          c.implementation = implementation;
+          INFO(c.text());
+          const auto wrong = run_case(ctx, c, A, P, static_cast<const HostCsr<T>*>(nullptr), random,
+                                      static_cast<std::vector<T>*>(nullptr), 2);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+        }
+      }
+  });
+}
+
 TEST_CASE("spgemm: listed products of rows too long for a block", "[spgemm]") {
   for (const Visit& visit : visits()) {
     if (is_gpu(visit.device) || !supported(visit.device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;

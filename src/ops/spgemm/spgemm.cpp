@@ -232,6 +232,7 @@ std::shared_ptr<Plan> plan(std::shared_ptr<Context> context, Op op_a, const Matr
   desc.sorted = options.flag("sorted", true);
   desc.deterministic = parsed.deterministic;
   desc.device_scalars = parsed.device_scalars;
+  desc.named = parsed.measure || !parsed.implementation.empty();
   desc.memory = context->memory();
   const size_t gathered = gathered_bytes(*state, desc);
   if (parsed.max_workspace >= 0) {

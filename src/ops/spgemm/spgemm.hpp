@@ -30,6 +30,7 @@ struct Desc {
   bool device_scalars;
   int64_t max_workspace;  // bytes; -1: no bound. Kernels that need more go through C in slices, with the same bits
   std::shared_ptr<const Memory> memory;  // for plan data
+  bool named = false;                    // the caller named an implementation, or lets all be measured
   /// With arrays: A is this matrix's transpose, whose pattern nobody has made (A's arrays are null), and rows_a are
   /// those of this one. For implementations that asked for it by transposes_itself.
   CsrRef stored_A{};

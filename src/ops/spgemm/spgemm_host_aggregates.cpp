@@ -2,6 +2,8 @@
 #include "ops/spgemm/spgemm_host_aggregates.hpp"
 
 #include "core/dispatch.hpp"
+#include "ops/spgemm/spgemm_host_listed_rows.hpp"
+#include "ops/spgemm/spgemm_host_short_rows.hpp"
 
 namespace kkc::spgemm {
 namespace {
@@ -112,8 +114,35 @@ std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
   return kernel;
 }
 
+/// Whether host_binned lists products as it finds them, which is faster where rows of A are short, unless they are a
+/// grid's.
+bool lists_are_faster(const Desc& desc) {
+  // Of A, that repay a look at some; entries of one that a thread may list.
+  constexpr int64_t fewest_rows = 1024, longest_row = 1 << 16;
+  if (is_complex_scalar(desc.scalar()) || desc.max_workspace >= 0 || desc.B.nnz != desc.B.rows ||
+      desc.A.rows < fewest_rows || desc.rows_a.longest > longest_row)
+    return false;
+  bool faster = false;
+  dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
+    using I = typename decltype(pair)::ordinal;
+    using O = typename decltype(pair)::offset;
+    const LeftPattern<I, O> left{HostPatternRef<I, O>(desc.A)};
+    const HostPatternRef<I, O> B(desc.B);
+    const auto bytes = static_cast<int64_t>(sizeof(I) + size_of(desc.scalar()));
+    faster = ListedRows::suits<I>(desc.cols()) && are_short_and_alone(left, B, true) &&
+             (desc.rows_a.longest <= ListedRows::most || are_in_short_rows(left.A, ListedRows::most)) &&
+             FlatProducts::suits(desc.A.rows, sampled_entries(left.A, B, desc.A.nnz), desc.A.nnz, bytes, desc.A.nnz,
+                                 desc.B.nnz);
+  });
+  return faster;
+}
+
 std::string unsupported(const Desc& desc) {
-  return desc.masked ? "takes no mask: its rows would be computed whole" : not_aggregates(desc);
+  if (desc.masked) return "takes no mask: its rows would be computed whole";
+  std::string reason = not_aggregates(desc);
+  if (reason.empty() && !desc.named && lists_are_faster(desc))
+    reason = "rows of A are short: host_binned lists products";
+  return reason;
 }
 
 }  // namespace

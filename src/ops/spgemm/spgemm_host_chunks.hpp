@@ -28,9 +28,15 @@ struct FreeProducts {
 inline constexpr int64_t most_together = 2048;  // entries of the left operand
 
 /// Products of the rows first..end-1, unless `left` has no arrays or these rows are long. No loop ends with a row.
+/// single: every row of B has one entry.
 template <class Left, class I, class O>
-bool count_together(const Left& left, const HostPatternRef<I, O>& B, int64_t first, int64_t end, int64_t* of_rows) {
+bool count_together(const Left& left, const HostPatternRef<I, O>& B, bool single, int64_t first, int64_t end,
+                    int64_t* of_rows) {
   if constexpr (std::is_same_v<Left, LeftPattern<I, O>>) {
+    if (single) {
+      for (int64_t i = first; i < end; ++i) of_rows[i] = left.A.end(i) - left.A.begin(i);
+      return true;
+    }
     const int64_t begin = left.A.begin(first), count = left.A.begin(end) - begin;
     if (count > most_together) return false;
     int64_t before[most_together + 1];  // products of the entries before
@@ -47,10 +53,11 @@ bool count_together(const Left& left, const HostPatternRef<I, O>& B, int64_t fir
 }
 
 /// Counts all products and cuts C's rows into plan.chunks, between blocks of a few rows each. plan.kinds: the rows'
-/// classes; end_of_class(i, limit): one past the rows that follow row i in its class, below the limit.
+/// classes; single: every row of B has one entry; end_of_class(i, limit): one past the rows that follow row i in its
+/// class, below the limit.
 template <class Left, class I, class O, class EndOfClass>
 FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Left& left,
-                        const HostPatternRef<I, O>& B, const EndOfClass& end_of_class, HostPlan& plan) {
+                        const HostPatternRef<I, O>& B, bool single, const EndOfClass& end_of_class, HostPlan& plan) {
   constexpr int64_t fewest_products = 16384;  // of a chunk: less is not worth a thread
   constexpr int64_t long_row = 4096;          // entries of A: more are for all threads
   const int64_t rows = left.rows(), most = int64_t{64} * queue.concurrency();
@@ -82,7 +89,7 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
     for (int64_t b = part_begin(blocks, parts, part), last = part_begin(blocks, parts, part + 1); b < last; ++b) {
       Block block;
       const int64_t begin = b * each, end = std::min(rows, begin + each);
-      if (plan.classes.classes.empty() && count_together(left, B, begin, end, of_rows)) {
+      if (plan.classes.classes.empty() && count_together(left, B, single, begin, end, of_rows)) {
         for (int64_t i = begin; i < end; ++i) block.add_free(of_rows[i]);
         work[static_cast<size_t>(b)] = block;
         continue;

@@ -31,11 +31,12 @@ class ListedRows {
 
 #if defined(__AVX512F__) || defined(__AVX2__)
   /// Of rows first..last-1 of A, whose rows of C have `most` products at most, from `first` on those of a block.
-  /// products(i): of row i. Writes C's columns to `columns`, and to counts[i] how many row i has. Returns the row
-  /// behind the block, which it closes.
+  /// products(i): of row i; single: every row of B has one entry. Writes C's columns to `columns`, and to counts[i] how
+  /// many row i has. Returns the row behind the block, which it closes.
   template <class L, class I, class O, class Products, class Ahead>
   int64_t list(int64_t first, int64_t last, const HostPatternRef<I, O>& A, const HostPatternRef<I, O>& B,
-               const Products& products, const Ahead& ahead, I* columns, I* counts, FlatProducts::Lists<L>& lists) {
+               const Products& products, bool single, const Ahead& ahead, I* columns, I* counts,
+               FlatProducts::Lists<L>& lists) {
     std::fill(std::begin(begins_), std::end(begins_), uint8_t{0});
     int64_t row = first, count = 0;
     const int64_t left = lists.block->left;
@@ -45,7 +46,10 @@ class ListedRows {
     } while (++row < last && count < FlatProducts::products_of_block &&
              A.begin(row) - left < FlatProducts::left_of_block && products(row) <= most);
     begins_[count] = 1;
-    collect(left, A.end(row - 1), A, B, ahead);
+    if (single)
+      collect_single(left, A.end(row - 1), A, B);
+    else
+      collect(left, A.end(row - 1), A, B, ahead);
     const Found found = sort_all(count, static_cast<int32_t>(B.base), columns);
     int64_t before = 0, at = 0;
     for (int64_t i = first; i < row; ++i) {
@@ -96,6 +100,17 @@ class ListedRows {
         Vectors::write(a_ + count + k, a);
       }
       count += size;
+    }
+  }
+
+  template <class I, class O>
+  void collect_single(int64_t begin, int64_t end, const HostPatternRef<I, O>& A, const HostPatternRef<I, O>& B) {
+    const V base = Vectors::all_of(static_cast<int32_t>(A.base));
+    for (int64_t p = begin, count = 0; p < end; p += lanes, count += lanes) {
+      const V j = Vectors::difference(Vectors::read_some(A.indices + p, end - p), base);
+      Vectors::write(column_ + count, Vectors::picked(B.indices, j, Vectors::lanes_of(end - p)));
+      Vectors::write(b_ + count, j);
+      Vectors::write(a_ + count, Vectors::sum(Vectors::all_of(static_cast<int32_t>(count)), Vectors::iota()));
     }
   }
 

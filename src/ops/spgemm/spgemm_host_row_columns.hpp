@@ -39,7 +39,7 @@ struct RowWorker {
 };
 
 /// Of the rows of a product with `left` on the left. mask: C's pattern is restricted to it. blocks: B's columns by
-/// blocks, where they are used.
+/// blocks, where they are used. single: every row of B has one entry.
 template <class Left, class I, class O>
 class RowColumns {
   using B = HostPatternRef<I, O>;
@@ -48,8 +48,8 @@ class RowColumns {
 
  public:
   RowColumns(const Left& left, const B& b, const std::optional<B>& mask,
-             const std::optional<ColumnBlocks<I, O>>& blocks)
-      : left_(left), B_(b), mask_(mask), blocks_(blocks), ahead_(left.A, b) {}
+             const std::optional<ColumnBlocks<I, O>>& blocks, bool single)
+      : left_(left), B_(b), mask_(mask), blocks_(blocks), single_(single), ahead_(left.A, b) {}
 
   /// Puts the columns of a row of C into the worker's set. Returns the products that the mask lets in.
   int64_t collect(int64_t i, Worker& worker) const {
@@ -208,7 +208,7 @@ class RowColumns {
         if (products(i) <= ListedRows::most) {
           const auto of_row = ahead_.of_row(i);
           i = worker.listed->list(
-              i, last, A, B_, products,
+              i, last, A, B_, products, single_,
               [&](int64_t p) {
                 of_row.fetch(typename Left::Row{A.indices + p, A.base, 1}, 0, B_.indices);
               },
@@ -258,6 +258,7 @@ class RowColumns {
   const B& B_;
   const std::optional<B>& mask_;
   const std::optional<ColumnBlocks<I, O>>& blocks_;
+  const bool single_;
   const RowsAhead<I, O> ahead_;
 };
 

@@ -21,6 +21,7 @@
 #include "ops/spgemm/spgemm_host_plan.hpp"
 #include "ops/spgemm/spgemm_host_room.hpp"
 #include "ops/spgemm/spgemm_host_row_columns.hpp"
+#include "ops/spgemm/spgemm_host_short_rows.hpp"
 #include "ops/spgemm/spgemm_host_steps.hpp"
 #include "ops/spgemm/spgemm_host_turns.hpp"
 
@@ -44,7 +45,8 @@ class HostSymbolic {
         left_(left),
         B_(desc.B),
         may_list_(may_list),
-        row_columns_(left, B_, mask_, blocks_) {
+        single_(desc.rows_b.longest == 1 && B_.nnz == B_.rows),
+        row_columns_(left, B_, mask_, blocks_, single_) {
     plan_.choice = choice;
     plan_.masked = desc.masked;
     if (desc.masked) mask_.emplace(desc.mask);
@@ -55,7 +57,7 @@ class HostSymbolic {
     const int64_t rows = left_.rows();
     plan_.kinds = host_array<int32_t>(desc_.memory, rows);
     kinds_ = plan_.kinds.as<int32_t>();
-    if (plan_.choice == HostChoice::binned && !desc_.masked && !are_short_and_alone()) {
+    if (plan_.choice == HostChoice::binned && !desc_.masked && !lists_short_rows()) {
       const Buffer heads = host_array<RowClasses::Head<I>>(desc_.memory, B_.rows);
       const Buffer follow = host_array<uint16_t>(desc_.memory, B_.rows);
       stretches_ = host_array<uint16_t>(desc_.memory, rows);
@@ -65,7 +67,8 @@ class HostSymbolic {
       fill_parts(queue_, kinds_, rows, no_class);
     }
     free_ = cut_chunks(
-        queue_, desc_.memory, left_, B_, [this](int64_t i, int64_t limit) { return end_of_class(i, limit); }, plan_);
+        queue_, desc_.memory, left_, B_, single_, [this](int64_t i, int64_t limit) { return end_of_class(i, limit); },
+        plan_);
     keeps_ = keeps_columns();
     lists_ = lists_now();
     stamps_ = StampedColumns::suits<I>() && keeps_ && 4 * free_.in_short_rows >= free_.all;
@@ -231,24 +234,10 @@ class HostSymbolic {
     return 64 * (met.products - met.columns) < met.products;
   }
 
-  /// Whether lists make rows as fast as classes would, by a sample: of few products, and most are not the row before
-  /// moved by one.
-  bool are_short_and_alone() const {
-    if (!may_list_ || !ListedRows::suits<I>(desc_.cols()) || desc_.max_workspace >= 0) return false;
-    constexpr int64_t few = 8, sampled = 512;
-    const int64_t rows = left_.rows() - 1, samples = std::min(rows, sampled);
-    int64_t products = 0, follow = 0;
-    for (int64_t s = 0; s < samples; ++s) {
-      const int64_t i = part_begin(rows, samples, s);
-      const auto row = left_.row(i), next = left_.row(i + 1);
-      bool moved = row.size() == next.size();
-      for (int64_t k = 0; k < row.size(); ++k) {
-        products += B_.end(row.column(k)) - B_.begin(row.column(k));
-        moved = moved && next.column(k) == row.column(k) + 1;
-      }
-      follow += moved ? 1 : 0;
-    }
-    return products <= few * samples && 8 * follow < 7 * samples;
+  /// Whether lists make rows as fast as classes would, by a sample.
+  bool lists_short_rows() const {
+    return may_list_ && ListedRows::suits<I>(desc_.cols()) && desc_.max_workspace < 0 &&
+           are_short_and_alone(left_, B_, single_);
   }
 
   /// Products and columns of a few rows from all over, without a class and of `longest` products at most.
@@ -499,7 +488,7 @@ class HostSymbolic {
   const Desc& desc_;
   const Left& left_;
   B B_;
-  bool may_list_;
+  bool may_list_, single_;
   std::optional<B> mask_;
   HostPlan plan_;
   int32_t* kinds_ = nullptr;
