@@ -58,8 +58,8 @@ bool count_together(const Left& left, const HostPatternRef<I, O>& B, bool single
 template <class Left, class I, class O, class EndOfClass>
 FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Left& left,
                         const HostPatternRef<I, O>& B, bool single, const EndOfClass& end_of_class, HostPlan& plan) {
-  constexpr int64_t fewest_products = 16384;  // of a chunk: less is not worth a thread
-  constexpr int64_t long_row = 4096;          // entries of A: more are for all threads
+  constexpr int64_t fewest_products = 2048, enough_products = 16384;  // of a chunk: less is not worth a thread's turn
+  constexpr int64_t long_row = 4096;                                  // entries of A: more are for all threads
   const int64_t rows = left.rows(), most = int64_t{64} * queue.concurrency();
   const int64_t each = std::clamp<int64_t>(rows / (8 * most), 1, 256), blocks = (rows + each - 1) / each;
   const auto* const kinds = plan.kinds.as<int32_t>();
@@ -139,7 +139,10 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
     free.longest_left = std::max(free.longest_left, block.longest_left);
   }
 
-  const int64_t share = std::max((plan.products + rows) / std::clamp<int64_t>(rows / 16, 1, most) + 1, fewest_products);
+  // Few for each thread where there are not enough for more.
+  const int64_t all = plan.products + rows,
+                fewest = std::clamp(all / (4 * queue.concurrency()), fewest_products, enough_products),
+                share = std::max(all / std::clamp<int64_t>(rows / 16, 1, most) + 1, fewest);
   plan.chunks.push_back(0);
   int64_t sum = 0, of_chunk = 0;
   const auto add = [&](int64_t next, int64_t of, int64_t products, int64_t without_class) {  // `of` rows before `next`

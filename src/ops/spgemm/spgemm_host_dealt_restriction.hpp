@@ -101,8 +101,8 @@ class DealtRestriction final : public Kernel {
   };
 
   /// Products of a part: if many meet others, its part of C then stays in a second-level cache.
-  static constexpr int64_t products_of_part = int64_t{1} << 16, fewest_of_part = 2048;
-  static constexpr int64_t wanted_turns = 4, fewest_of_turn = 8192;
+  static constexpr int64_t products_of_part = int64_t{1} << 16, fewest_of_part = 1024;
+  static constexpr int64_t wanted_turns = 4, fewest_of_turn = 2048;
   /// Ranges of rows that parts are put together from, at least so many, where there are so many rows; as many a part.
   static constexpr int64_t fewest_ranges = 512, ranges_of_part = 4;
   static constexpr int64_t grain = 4096;       // products and rows that are worth a thread

@@ -7,6 +7,7 @@
 
 #include "device/host_pattern_ref.hpp"
 #include "ops/spgemm/spgemm.hpp"
+#include "ops/spgemm/spgemm_host_short_rows.hpp"
 
 namespace kkc::spgemm {
 
@@ -32,27 +33,31 @@ class DealtSample {
   static constexpr int64_t most_entries = 8, longest_runs = 6;
   static constexpr int64_t rows = 128, furthest = 32, most_stretches = 16;
 
-  /// Whether columns come in long runs, or in most stretches of A again some rows further, moved on by fewer, and so
-  /// do B's: a grid's aggregates do so along its lines.
+  /// Whether columns come in long runs, or in three of four stretches of A again some rows further, moved on by fewer,
+  /// and so do B's: a grid's aggregates do so along its lines.
   static bool comes_again(const Pattern& A, const Pattern& B) {
     const int64_t stretches = std::min(A.nnz / (rows + furthest), most_stretches);
     int64_t again = 0, runs = 0;
     for (int64_t s = 0; s < stretches; ++s) {
-      const int64_t first = part_begin(A.nnz - rows - furthest, stretches, s);
+      const int64_t first = sample_at(A.nnz - rows - furthest, stretches, s);
       const I* const columns = A.indices + first;
       runs += rows - alike(columns, 1, 0);
-      bool looked = false, moves = false, returns = false;
+      int64_t best = 0;
+      int32_t best_alike = rows / 2;
+      bool returns = false;
       for (int64_t period = 2; period <= furthest && !returns; ++period) {
         const I by = columns[rows / 2 + period] - columns[rows / 2];
+        if (by < 0 || by >= period) continue;
+        const int32_t count = alike(columns, period, by);
         // A large aggregate's unknowns, which come again and again, are not a line's.
-        if (by == 0) returns = 4 * alike(columns, period, 0) >= 3 * rows;
-        if (looked || by <= 0 || by >= period || 2 * alike(columns, period, by) <= rows) continue;
-        looked = true;
-        moves = moves_on(B, first, period);
+        if (by == 0) returns = 4 * count >= 3 * rows;
+        if (by == 0 || count <= best_alike) continue;
+        best = period;
+        best_alike = count;
       }
-      again += moves && !returns ? 1 : 0;
+      again += best > 0 && !returns && moves_on(B, first, best) ? 1 : 0;
     }
-    return 2 * again >= stretches || runs * longest_runs <= stretches * rows;
+    return 4 * again >= 3 * stretches || runs * longest_runs <= stretches * rows;
   }
 
   static int32_t alike(const I* columns, int64_t period, I by) {
@@ -61,8 +66,8 @@ class DealtSample {
     return count;
   }
 
-  /// Whether most rows of B from `first` on have as many entries as those `period` further, which begin as far from
-  /// theirs as most do.
+  /// Whether five of eight rows of B from `first` on have as many entries as those `period` further, which begin as far
+  /// from theirs as most do.
   static bool moves_on(const Pattern& B, int64_t first, int64_t period) {
     const auto begins = [&B](int64_t i) { return B.begin(i) < B.end(i) ? B.column(B.begin(i)) : 0; };
     const int64_t middle = first + rows / 2, by = begins(middle + period) - begins(middle);
@@ -71,7 +76,7 @@ class DealtSample {
       const int64_t j = i + period;
       count += B.end(i) - B.begin(i) == B.end(j) - B.begin(j) && begins(j) - begins(i) == by ? 1 : 0;
     }
-    return 2 * count > rows;
+    return 8 * count > 5 * rows;
   }
 };
 

@@ -10,6 +10,13 @@
 
 namespace kkc::spgemm {
 
+/// Sample s of `samples` from 0..count-1: one of each part, not all at the same place of a grid's lines.
+inline int64_t sample_at(int64_t count, int64_t samples, int64_t s) {
+  const int64_t begin = part_begin(count, samples, s), more = part_begin(count, samples, s + 1) - begin;
+  const uint64_t any = (static_cast<uint64_t>(s) + 1) * 0x9e3779b97f4a7c15u >> 33;
+  return begin + (more <= 0 ? 0 : static_cast<int64_t>(any % static_cast<uint64_t>(more)));
+}
+
 /// Whether rows have few products, and most are not the row before moved by one, whose classes would need less; or of
 /// one entry in every row of B (`single`) so few that classes are no better.
 template <class Left, class I, class O>
@@ -19,7 +26,7 @@ bool are_short_and_alone(const Left& left, const HostPatternRef<I, O>& B, bool s
   const int64_t rows = left.rows() - 1, samples = std::min(rows, sampled);
   int64_t products = 0, follow = 0;
   for (int64_t s = 0; s < samples; ++s) {
-    const int64_t i = part_begin(rows, samples, s);
+    const int64_t i = sample_at(rows, samples, s);
     const auto row = left.row(i), next = left.row(i + 1);
     bool moved = row.size() == next.size();
     for (int64_t k = 0; k < row.size(); ++k) {
@@ -38,7 +45,7 @@ bool are_in_short_rows(const HostPatternRef<I, O>& A, int64_t most) {
   const int64_t samples = std::min(A.nnz, sampled);
   int64_t in_long = 0;
   for (int64_t s = 0; s < samples; ++s) {
-    const int64_t row = A.row_of(part_begin(A.nnz, samples, s));
+    const int64_t row = A.row_of(sample_at(A.nnz, samples, s));
     in_long += A.end(row) - A.begin(row) > most ? 1 : 0;
   }
   return 8 * in_long <= samples;
@@ -52,7 +59,7 @@ int64_t sampled_entries(const HostPatternRef<I, O>& A, const HostPatternRef<I, O
   std::vector<I> columns;
   int64_t met = 0, entries = 0;
   for (int64_t s = 0; s < samples; ++s) {
-    const int64_t i = part_begin(A.rows, samples, s);
+    const int64_t i = sample_at(A.rows, samples, s);
     columns.clear();
     for (int64_t k = A.begin(i); k < A.end(i); ++k) columns.push_back(B.indices[A.column(k)]);
     std::sort(columns.begin(), columns.end());
