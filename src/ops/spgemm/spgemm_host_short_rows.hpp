@@ -30,7 +30,7 @@ bool are_short_and_alone(const Left& left, const HostPatternRef<I, O>& B, bool s
     const auto row = left.row(i), next = left.row(i + 1);
     bool moved = row.size() == next.size();
     for (int64_t k = 0; k < row.size(); ++k) {
-      products += B.end(row.column(k)) - B.begin(row.column(k));
+      products += single ? 1 : B.end(row.column(k)) - B.begin(row.column(k));
       moved = moved && next.column(k) == row.column(k) + 1;
     }
     follow += moved ? 1 : 0;
