@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("columns that rows meet are those of a set, with their places
       auto row = met_columns.begin(products);
       for (const I column : met) row.meet(column);
       REQUIRE(row.size() == static_cast<int64_t>(expected.size()));
-      std::vector<I> columns(expected.size() + static_cast<size_t>(Columns::compared_at_once));
+      std::vector<I> columns(expected.size() + static_cast<size_t>(Columns::more_room));
       met_columns.end(row, before, columns.data());
 
       columns.resize(expected.size());

@@ -67,11 +67,15 @@ struct Classes {
   }
 };
 
-/// Items that are looked through together.
+/// Items that are looked through together, of many.
 inline constexpr int64_t classify_block = 4096;
+/// The same of n items: few are so many blocks that each of many threads has one.
+constexpr int64_t classified_together(int64_t n) {
+  return n < 32 * classify_block ? classify_block / 4 : classify_block;
+}
 
-/// Items that are looked at first: where more than 7 of 8 of them are like none before, their block has no class.
-inline constexpr int64_t classify_looked_at = 512;
+/// Items of a block that are looked at first: where more than 7 of 8 of them are like none before, it has no class.
+constexpr int64_t classify_looked_at(int64_t block_items) { return block_items / 8; }
 /// Classes of these, in a sample, from which on items must come as foreseen: else finding classes costs too much.
 inline constexpr int64_t few_kinds = 64;
 
@@ -105,14 +109,13 @@ struct Foreseen {
 /// are looked at nowhere, unless all blocks are full of them.
 template <class Hash, class Same, class Trivial>
 bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same, const Trivial& trivial) {
-  constexpr int64_t sampled = 8;
+  constexpr int64_t sampled = 8, looked_at = classify_looked_at(classify_block);
   const int64_t blocks = (n + classify_block - 1) / classify_block;
   if (blocks < sampled) return true;
   std::vector<Classes> met(sampled);
   std::atomic<bool> worth{false}, any{false};
   deal(queue, sampled, [&](int64_t, int64_t sample) {
-    const int64_t begin = part_begin(blocks, sampled, sample) * classify_block,
-                  end = std::min(n, begin + classify_looked_at);
+    const int64_t begin = part_begin(blocks, sampled, sample) * classify_block, end = std::min(n, begin + looked_at);
     Classes& mine = met[static_cast<size_t>(sample)];
     Foreseen foreseen;
     int64_t items = 0;
@@ -127,15 +130,15 @@ bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const S
   });
   if (!worth && any) return false;
   // Of each kind, told by its hash alone, in how many blocks it was met.
-  HashAccumulator<int64_t, int32_t> blocks_of(sampled * classify_looked_at);
+  HashAccumulator<int64_t, int32_t> blocks_of(sampled * looked_at);
   for (const Classes& mine : met) {
-    if (2 * std::ssize(mine.members) > classify_looked_at) continue;  // their block has hardly a class
+    if (2 * std::ssize(mine.members) > looked_at) continue;  // their block has hardly a class
     for (const uint64_t h : mine.hashes) blocks_of.add(static_cast<int64_t>(h >> 1), 1);
   }
   int64_t lone = 0;
   blocks_of.for_each([&](int64_t, int32_t count) { lone += count == 1 ? 1 : 0; });
   // A few are those of a grid's border.
-  return lone <= few_kinds || lone * (n / (sampled * classify_looked_at)) <= most;
+  return lone <= few_kinds || lone * (n / (sampled * looked_at)) <= most;
 }
 
 /// Numbers the classes of items 0..n-1: id(i) = the class, or no_class. Blocks of items of which most differ have no
@@ -145,7 +148,8 @@ bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const S
 template <class Hash, class Same, class Alike, class Id>
 std::vector<int64_t> classify(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same,
                               const Alike& alike, const Id& id_of) {
-  constexpr int64_t block_items = classify_block, looked_at = classify_looked_at, unread = -1;
+  constexpr int64_t unread = -1;
+  const int64_t block_items = classified_together(n), looked_at = classify_looked_at(block_items);
   const int64_t blocks = (n + block_items - 1) / block_items;
   const int64_t workers = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), blocks));
   const size_t bound = 4 * static_cast<size_t>(most);
