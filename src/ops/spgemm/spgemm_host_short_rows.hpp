@@ -10,6 +10,9 @@
 
 namespace kkc::spgemm {
 
+/// Products whose columns a plan keeps from one pass to the next, or lists, at most.
+inline constexpr int64_t most_kept_products = int64_t{1} << 28;
+
 /// Sample s of `samples` from 0..count-1: one of each part, not all at the same place of a grid's lines.
 inline int64_t sample_at(int64_t count, int64_t samples, int64_t s) {
   const int64_t begin = part_begin(count, samples, s), more = part_begin(count, samples, s + 1) - begin;

@@ -480,7 +480,6 @@ class HostSymbolic {
   HostRoom<Left, I, O> room() { return {queue_, desc_, left_, B_, may_list_ && !unsorted_, free_, plan_}; }
 
   static constexpr size_t block_bytes = 8192;
-  static constexpr int64_t most_kept_products = int64_t{1} << 28;
   static constexpr int64_t one_pass_products = 1 << 16, block_products = 32768;  // of C and of a block of rows
   static constexpr int64_t few_sampled = 1024;
 
