@@ -104,7 +104,7 @@ class DealtRestriction final : public Kernel {
   static constexpr int64_t products_of_part = int64_t{1} << 16, fewest_of_part = 1024;
   static constexpr int64_t wanted_turns = 4, fewest_of_turn = 2048;
   /// Ranges of rows that parts are put together from, at least so many, where there are so many rows; as many a part.
-  static constexpr int64_t fewest_ranges = 512, ranges_of_part = 4;
+  static constexpr int64_t fewest_ranges = 128, ranges_of_part = 4;
   static constexpr int64_t grain = 4096;       // products and rows that are worth a thread
   static constexpr int64_t steps_at_once = 4;  // that are written; there is room for as many behind a part's
   static constexpr size_t alignment = 64, more_columns = UnlikeRows<int32_t>::more_room;

@@ -21,7 +21,7 @@ class ListedRows {
 
   /// Whether this build lists such rows of C.
   template <class I>
-  static constexpr bool suits(int64_t cols) {
+  static constexpr bool suits([[maybe_unused]] int64_t cols) {
 #if defined(__AVX512F__) || defined(__AVX2__)
     return ColumnVectors::suit<I>() && cols <= int64_t{1} << column_bits;
 #else

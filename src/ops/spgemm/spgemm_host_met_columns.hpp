@@ -81,6 +81,7 @@ class MetColumns {
   static constexpr bool sorts = ColumnVectors::suit<I>();
 
   void sort([[maybe_unused]] int64_t m, [[maybe_unused]] I* to) {
+#if defined(__AVX512F__) || defined(__AVX2__)
     if constexpr (sorts)
       if (m > 0)
         ColumnVectors::with_vectors(m, [&](auto used) {
@@ -90,6 +91,7 @@ class MetColumns {
           for (int i = 0; i < used && i * ColumnVectors::lanes < m; ++i)
             ColumnVectors::write(to + i * ColumnVectors::lanes, v[i]);
         });
+#endif
   }
 
   void compare(int64_t m, I* to) {

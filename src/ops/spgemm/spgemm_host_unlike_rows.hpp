@@ -39,9 +39,11 @@ class UnlikeRows {
         return sort(columns, products, base, found, places);
     if (length == 1 && products > FewMet::most && products <= most_marked)
       if (const int64_t m = mark(columns, products, base, found, places); m > 0) return m;
+#if defined(__AVX512F__) || defined(__AVX2__)
     if constexpr (ColumnVectors::suit<I>())
       if (length == 1 && products > FewMet::most && SortedProducts::takes<I>(products, cols_))
         return sort_products(columns, products, base, found, places);
+#endif
     if (!met_) met_.emplace(cols_);
     auto row = met_->begin(products);
     for (int64_t k = 0; k < products; ++k) row.meet(static_cast<I>(columns[k] - base));
@@ -93,6 +95,7 @@ class UnlikeRows {
     return m;
   }
 
+#if defined(__AVX512F__) || defined(__AVX2__)
   /// collect() of more, for which registers are enough.
   static int64_t sort_products(const I* columns, int64_t products, I base, std::vector<I>& found,
                                std::vector<std::byte>& places) {
@@ -107,6 +110,7 @@ class UnlikeRows {
     for (int64_t k = 0; k < products; ++k) to[k] = static_cast<std::byte>(noted[k]);
     return m;
   }
+#endif
 
   /// collect() of columns that lie close enough to each other, else 0.
   int64_t mark(const I* columns, int64_t products, I base, std::vector<I>& found, std::vector<std::byte>& places) {
