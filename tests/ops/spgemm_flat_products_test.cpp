@@ -145,6 +145,21 @@ TEMPLATE_TEST_CASE("spgemm: listed products of short rows with tentative prolong
   });
 }
 
+TEST_CASE("spgemm: listed products of a row of more entries than two bytes count, with a prolongator", "[spgemm]") {
+  on_hosts<double>([](const Context& ctx, kkc_device_t, Random& random) {
+    constexpr int64_t reached = 70000, aggregates = 30000, many = 69000;
+    std::vector<std::vector<int64_t>> of_a(60000), of_p(reached);
+    for (auto& row : of_a) row = different(random, 2, reached);
+    for (auto& row : of_p) row = {random_int(random, 0, aggregates - 1)};
+    of_a[100].clear();
+    for (int64_t k = 0; k < many; ++k) of_a[100].push_back(k);
+    auto A = from_rows<double>(reached, of_a), P = from_rows<double>(aggregates, of_p);
+    A.values = random_vector<double>(random, A.indices.size());
+    P.values = random_vector<double>(random, P.indices.size());
+    check_lists(ctx, SpgemmCase<double>(), A, P, 4);
+  });
+}
+
 TEST_CASE("spgemm: listed products of rows too long for a block", "[spgemm]") {
   for (const Visit& visit : visits()) {
     if (is_gpu(visit.device) || !supported(visit.device, "spgemm", KKC_INDEX_32_32, KKC_TYPE_F64)) continue;

@@ -92,7 +92,10 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
       Block block;
       const int64_t begin = b * each, end = std::min(rows, begin + each);
       if (plan.classes.classes.empty() && count_together(left, B, single, begin, end, of_rows)) {
-        for (int64_t i = begin; i < end; ++i) block.add_free(of_rows[i]);
+        for (int64_t i = begin; i < end; ++i) {
+          block.add_free(of_rows[i]);
+          if (single) block.longest_left = std::max(block.longest_left, of_rows[i]);
+        }
         work[static_cast<size_t>(b)] = block;
         continue;
       }
