@@ -69,6 +69,24 @@ int64_t find_diagonal(const HostPattern<I, O>& A, int64_t row, Diagonals& found)
   return present ? place : ~place;
 }
 
+/// Whether in all rows begin..end-1 columns ascend and the diagonal is the last (`at_end`) or first. Looks at all
+/// entries as at one row's.
+template <class I, class O>
+bool diagonals_at_end(const HostPattern<I, O>& A, int64_t begin, int64_t end, bool at_end) {
+  const int64_t from = A.begin(begin), to = A.begin(end);
+  if (to - from < end - begin) return false;
+  int64_t descents = 0, between = 0;  // of the latter those from row to row
+  for (int64_t p = from + 1; p < to; ++p) descents += A.indices[p - 1] >= A.indices[p] ? 1 : 0;
+  bool as_said = true;
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t first = A.begin(row), behind = A.begin(row + 1), inside = std::clamp(first, from + 1, to - 1);
+    as_said &= first < behind;
+    as_said &= A.column(std::clamp(at_end ? behind - 1 : first, from, to - 1)) == row;
+    between += (row > begin) & (A.indices[inside - 1] >= A.indices[inside]) ? 1 : 0;
+  }
+  return as_said && descents == between;
+}
+
 /// diagonal[row] for rows begin..end-1, as Levels says.
 template <class I, class O>
 Diagonals find_diagonals(const HostPattern<I, O>& A, int64_t begin, int64_t end, O* diagonal) {

@@ -125,7 +125,7 @@ template <class Dev, class I, class Rows>
 BlockSchedule schedule_blocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Rows& rows, int64_t n,
                               bool ascending, int threads, const BlockCost& cost, std::vector<std::vector<Run>> runs) {
   BlockSchedule made;
-  if (threads > 1 && cost.level_row > 0) {
+  if (cost.level_row > 0) {
     int64_t alike = 0;
     for (const auto& of_part : runs) alike += rows_alike(of_part);
     if (schedule_row_levels<Dev, I>(queue, memory, rows, n, ascending, threads, cost, alike, made)) return made;

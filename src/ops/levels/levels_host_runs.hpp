@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -53,18 +54,73 @@ int64_t count_alike(const HostPattern<I, O>& A, int64_t first, int64_t end) {
   return end - first - 1;
 }
 
+/// Which rows may begin a run of shortest_run rows and more: by their lengths and first columns, without a branch on
+/// these.
+template <class I, class O>
+class AlikeRows {
+  static_assert(shortest_run == 4);
+
+ public:
+  /// Of a pattern with entries.
+  explicit AlikeRows(const HostPattern<I, O>& A) : A_(A), last_(A.begin(A.rows) - 1) {}
+
+  /// The first from `row` on and before `end`, else `end`. Never goes back.
+  int64_t next(int64_t row, int64_t end) {
+    while (row + shortest_run <= end) {
+      if (row >= behind_) look(row, end);
+      if (const uint64_t found = may_begin_ >> (row - first_); found != 0) {
+        at_once_ = least_at_once;
+        return row + std::countr_zero(found);
+      }
+      row = behind_;
+      at_once_ = std::min(2 * at_once_, most_at_once);
+    }
+    return end;
+  }
+
+ private:
+  static constexpr int64_t least_at_once = 8, most_at_once = 64;  // behind a line of a grid the next one begins
+
+  void look(int64_t row, int64_t end) {
+    const int64_t count = std::min(at_once_, end - 1 - row);
+    uint64_t as_next = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t begin = A_.begin(row + i), next = A_.begin(row + i + 1), behind = A_.begin(row + i + 2);
+      const bool as_long = behind - next == next - begin,
+                 shifted = A_.indices[std::min(next, last_)] - A_.indices[std::min(begin, last_)] == 1;
+      as_next |= static_cast<uint64_t>(as_long & ((begin == next) | shifted)) << i;
+    }
+    may_begin_ = as_next & as_next >> 1 & as_next >> 2;
+    first_ = row;
+    behind_ = row + at_once_ - (shortest_run - 2);
+  }
+
+  const HostPattern<I, O>& A_;
+  int64_t last_, first_ = 0, behind_ = 0, at_once_ = least_at_once;
+  uint64_t may_begin_ = 0;
+};
+
 /// Adds the runs of rows begin..end-1; those that are not alike are joined.
 template <class I, class O>
 void find_runs(const HostPattern<I, O>& A, int64_t begin, int64_t end, std::vector<Run>& runs) {
   const size_t before = runs.size();
+  AlikeRows<I, O> alike(A);
+  constexpr int64_t long_run = 16;
+  bool likely = true;  // a run begins here
   for (int64_t row = begin; row < end;) {
-    const int64_t rows = count_alike(A, row, end) + 1;
-    if (rows >= shortest_run)
+    int64_t rows = likely ? count_alike(A, row, end) + 1 : 0;
+    likely = rows >= long_run;
+    if (rows >= shortest_run) {
       runs.push_back({row, rows, true});
-    else if (runs.size() > before && !runs.back().alike)
-      runs.back().rows += rows;
-    else
-      runs.push_back({row, rows, false});
+    } else {
+      rows = alike.next(row + rows, end) - row;
+      likely = true;
+      if (rows == 0) continue;
+      if (runs.size() > before && !runs.back().alike)
+        runs.back().rows += rows;
+      else
+        runs.push_back({row, rows, false});
+    }
     row += rows;
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/info.hpp"
@@ -14,9 +15,10 @@ namespace kkc::levels {
 
 /// What beginning a block elsewhere costs: always, and at most for its own entries, whose lines nobody foresees where
 /// rows are not alike. level_row: what a row by level costs beside its entries, 0: none goes by level; lone_row: one of
-/// a level too small to be shared.
+/// a level too small to be shared; vectors: several rows of a level go at once.
 struct BlockCost {
   int64_t place, entries = 0, level_row = 0, lone_row = 0;
+  bool vectors = false;
 };
 
 /// Of runs of rows that one thread solves several at a time.
@@ -57,6 +59,10 @@ struct BlockSchedule {
   std::vector<Run> runs;  // of steps, all of them in order
   /// Rows by level, of the triangle's ordinal type: blocks are of these, one after the other, not of steps. Else empty.
   Buffer order;
+  /// With `order`: entries of each row, up to `longest`; for the plan.
+  using Length = uint16_t;
+  static constexpr int64_t longest = std::numeric_limits<Length>::max();
+  Buffer lengths;
   /// Not 0: no blocks. Threads solve so many steps each in turn, in their order, and wait for single rows.
   int64_t steps_in_turn = 0;
 

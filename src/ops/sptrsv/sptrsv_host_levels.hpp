@@ -7,6 +7,7 @@
 #include "ops/sptrsv/sptrsv_host_columns.hpp"
 #include "ops/sptrsv/sptrsv_host_levels_rows.hpp"
 #include "ops/sptrsv/sptrsv_host_levels_runs.hpp"
+#include "ops/sptrsv/sptrsv_host_levels_slices.hpp"
 #include "ops/sptrsv/sptrsv_host_triangle.hpp"
 
 namespace kkc::sptrsv {
@@ -16,7 +17,10 @@ namespace host_levels_parts {
 template <class Dev, class S, class I, class O>
 class LevelKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
-  static constexpr levels::BlockCost block_cost = {120, 480};  // a new place in each array of the matrix
+  static constexpr bool by_vectors = has_short_rows<S, I>;
+  // A new place in each array of the matrix; by level go rows that lie there, by vectors.
+  static constexpr levels::BlockCost block_cost = {120, 480};
+  static constexpr levels::BlockCost short_rows_cost = {120, 480, 8, 25, true};
 
  public:
   LevelKernel(const Desc& desc, Queue& queue)
@@ -25,12 +29,24 @@ class LevelKernel final : public Kernel {
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
         schedule_(levels::schedule_blocks<Dev, I>(queue, desc.memory, typename Triangle::Rows(triangle_, desc.A),
-                                                  desc.A.rows, ascending_, threads_for(desc, queue), block_cost,
+                                                  desc.A.rows, ascending_, threads_for(desc, queue),
+                                                  by_vectors && !triangle_.own() ? short_rows_cost : block_cost,
                                                   triangle_.take_runs())),
         runner_(schedule_.threads),
         zeros_(static_cast<size_t>(schedule_.threads)),
         medium_(has_short_rows<S, I> && !triangle_.own() &&
-                seldom_chained(typename Triangle::Rows(triangle_, desc.A), desc.A.rows, ascending_)) {}
+                seldom_chained(typename Triangle::Rows(triangle_, desc.A), desc.A.rows, ascending_)) {
+    if (schedule_.order.data() == nullptr) return;
+    slices_.resize(static_cast<size_t>(schedule_.threads));
+    host_parts_checked<Dev>(queue, schedule_.threads, [&](int64_t thread) {
+      if constexpr (by_vectors)
+        slices_[static_cast<size_t>(thread)].plan(desc.memory, schedule_.shares[static_cast<size_t>(thread)],
+                                                  schedule_.order.template as<I>(),
+                                                  schedule_.lengths.template as<levels::BlockSchedule::Length>(),
+                                                  typename Triangle::Rows(triangle_, desc.A), ascending_);
+    });
+    schedule_.lengths = Buffer();
+  }
 
   void execute(Queue& queue, const Args& args) override {
     const S alpha = factor<S>(args.alpha).get();
@@ -49,7 +65,9 @@ class LevelKernel final : public Kernel {
 
   void describe(Info& info) const override {
     schedule_.describe(triangle_.rows(), info);
-    info.add("plan_bytes", static_cast<int64_t>(triangle_.bytes()));
+    size_t bytes = triangle_.bytes() + schedule_.order.bytes();
+    for (const auto& slices : slices_) bytes += slices.bytes();
+    info.add("plan_bytes", static_cast<int64_t>(bytes));
   }
 
  private:
@@ -68,15 +86,22 @@ class LevelKernel final : public Kernel {
       if constexpr (K == 1)
         if (sides.x_row == 1) {
           const OneVector<S, Triangle, ascending, own> one{triangle, alpha, sides.b, sides.b_row, sides.x, medium_};
+          if constexpr (!own && by_vectors)
+            if (!slices_.empty() && sides.b_row == 1) {
+              run_slices<ascending>(queue, one, values);
+              return;
+            }
           if constexpr (!own && std::is_floating_point_v<S>) {
-            const BlockSolver<S, I, typename Triangle::Rows, ascending> blocks(
-                rows, triangle_.rows(), schedule_.runs, values, {alpha, sides.b, sides.b_row, sides.x, unit_});
-            run(queue, one, [&](const levels::Block* some, int64_t left, int64_t& first_zero) {
-              blocks.solve(some, left, one, first_zero);
-            });
-          } else {
-            run(queue, one);
+            if (slices_.empty()) {
+              const BlockSolver<S, I, typename Triangle::Rows, ascending> blocks(
+                  rows, triangle_.rows(), schedule_.runs, values, {alpha, sides.b, sides.b_row, sides.x, unit_});
+              run(queue, one, [&](const levels::Block* some, int64_t left, int64_t& first_zero) {
+                blocks.solve(some, left, one, first_zero);
+              });
+              return;
+            }
           }
+          run(queue, one);
           return;
         }
       run(queue, SeveralVectors<K, S, Triangle, ascending, own>{triangle, alpha, sides, vectors});
@@ -90,8 +115,31 @@ class LevelKernel final : public Kernel {
     refuse_zero(first_zero, triangle_.rows());
   }
 
+  template <bool ascending, class Steps>
+  void run_slices(Queue& queue, const Steps& steps, const S* values) {
+    runner_.template run<Dev>(queue, schedule_, [&](int thread, int64_t phase) {
+      const auto t = static_cast<size_t>(thread);
+      const auto& share = schedule_.shares[t];
+      int64_t& first_zero = zeros_[t].row;
+      const auto by_row = [&](const I* rows, int64_t count) { steps.solve_rows(rows, count, first_zero); };
+      for (int64_t b = share.begin(phase); b < share.end(phase); ++b) {
+        const levels::Block& block = share.blocks[static_cast<size_t>(b)];
+        if (block.run == levels::several_levels)
+          by_row(schedule_.order.template as<I>() + block.first, block.count);
+        else
+          slices_[t].template solve<ascending>(b, values, {steps.alpha, steps.b, steps.x, unit_}, by_row, first_zero);
+      }
+    });
+  }
+
   template <class Steps>
   void run(Queue& queue, const Steps& steps) {
+    if (!slices_.empty()) {
+      run(queue, steps, [&](const levels::Block* block, int64_t, int64_t& first_zero) {
+        steps.solve_rows(schedule_.order.template as<I>() + block->first, block->count, first_zero);
+      });
+      return;
+    }
     run(queue, steps, [&](const levels::Block* block, int64_t, int64_t& first_zero) {
       steps.solve(block->first, block->first + block->count, levels::NoTurn(), first_zero);
     });
@@ -124,6 +172,7 @@ class LevelKernel final : public Kernel {
   levels::BlockRunner runner_;
   std::vector<Zero> zeros_;
   bool medium_;
+  std::vector<LevelSlices<O>> slices_;  // of threads, where rows go by level
 };
 
 /// Threads that gather a transposed triangle's values from all over A before they take less time than one that reads

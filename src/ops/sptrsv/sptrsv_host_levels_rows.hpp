@@ -95,15 +95,27 @@ struct OneVector {
     const Factor<S> alpha{mine.alpha};
     int64_t zero = first_zero;
     mine.triangle.each_row(
-        first, end, turn, [&](int64_t row) __attribute__((always_inline)) {
-          const S inverse = mine.triangle.inverse(row, zero);
-          const S sum = mine.sum_of_row(row, alpha.times(mine.b[row * mine.b_row]));
-          mine.x[row] = mine.triangle.unit ? sum : Factor<S>{inverse}.times(sum);
-        });
+        first, end, turn, [&](int64_t row) __attribute__((always_inline)) { mine.solve_row(row, alpha, zero); });
+    first_zero = zero;
+  }
+
+  /// The same of listed rows.
+  template <class I>
+  [[gnu::noinline]] void solve_rows(const I* rows, int64_t count, int64_t& first_zero) const {
+    const OneVector mine = *this;
+    const Factor<S> alpha{mine.alpha};
+    int64_t zero = first_zero;
+    for (int64_t i = 0; i < count; ++i) mine.solve_row(rows[i], alpha, zero);
     first_zero = zero;
   }
 
  private:
+  [[gnu::always_inline]] void solve_row(int64_t row, const Factor<S>& factor, int64_t& zero) const {
+    const S inverse = triangle.inverse(row, zero);
+    const S sum = sum_of_row(row, factor.times(b[row * b_row]));
+    x[row] = triangle.unit ? sum : Factor<S>{inverse}.times(sum);
+  }
+
   /// Four sums at once, of listed rows one (sptrsv_host_columns.hpp); the neighbour's unknown, the last to come, is
   /// used last.
   [[gnu::always_inline]] S sum_of_row(int64_t row, S sum) const {
@@ -166,6 +178,15 @@ struct SeveralVectors {
         first, end, turn, [&](int64_t row) __attribute__((always_inline)) {
           mine.solve_row(row, mine.triangle.inverse(row, zero));
         });
+    first_zero = zero;
+  }
+
+  /// The same of listed rows.
+  template <class I>
+  [[gnu::noinline]] void solve_rows(const I* rows, int64_t count, int64_t& first_zero) const {
+    const SeveralVectors mine = *this;
+    int64_t zero = first_zero;
+    for (int64_t i = 0; i < count; ++i) mine.solve_row(rows[i], mine.triangle.inverse(rows[i], zero));
     first_zero = zero;
   }
 

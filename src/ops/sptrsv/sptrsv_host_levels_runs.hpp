@@ -90,7 +90,9 @@ struct RunSolver {
     if (k == fours)
       for (; k < run.far && k + 1 < length; ++k) subtract(sum, k);
     S* out = x + row;
-    if (k == run.far && k + 1 == length && known(k) == out - way) {
+    const int64_t left = length - k;
+    const bool chained = left > 0 && known(length - 1) == out - way;
+    if (k == run.far && left == 1 && chained) {
       join(sum, other, third, fourth);
       const S* near = values + k * way;
       S last = out[-way];
@@ -99,6 +101,23 @@ struct RunSolver {
         if (!unit) last *= inverse[i];
         out[i * way] = last;
       }
+      return;
+    }
+    // Up to three terms. Sums of a few terms are joined before these: that changes none but a minus zero.
+    if (k == run.far && (left == 1 || (fours == 0 && left > 1 && left <= 3))) {
+      join(sum, other, third, fourth);
+      const auto with = [&](auto count, auto chain) __attribute__((always_inline)) {
+        finish<count, chain>(sum, inverse, values + k * way, stride, known(k), known(length - 2), known(length - 1),
+                             out);
+      };
+      const std::true_type yes;
+      const std::false_type no;
+      if (left == 1)
+        with(std::integral_constant<int, 1>(), no);
+      else if (left == 2)
+        chained ? with(std::integral_constant<int, 2>(), yes) : with(std::integral_constant<int, 2>(), no);
+      else
+        chained ? with(std::integral_constant<int, 3>(), yes) : with(std::integral_constant<int, 3>(), no);
       return;
     }
     if (k == length || (k + 1 == length && k < run.far)) {  // nobody waits for a neighbour
@@ -128,6 +147,21 @@ struct RunSolver {
   }
 
  private:
+  /// The last terms, `count` of them, of the unknowns `first`, if there are three `second`, and `third` (chained: of
+  /// the row right before), and their values.
+  template <int count, bool chained>
+  [[gnu::always_inline]] void finish(const L& sums, const L& inverse, const S* values, int64_t stride, const S* first,
+                                     const S* second, const S* third, S* out) const {
+    S last = out[-way];
+    for (int i = 0; i < group_rows; ++i) {
+      S one = sums[i];
+      if constexpr (count > 1) one -= values[i * stride] * first[i * way];
+      if constexpr (count > 2) one -= values[way + i * stride] * second[i * way];
+      one -= values[(count - 1) * way + i * stride] * (chained ? last : third[i * way]);
+      out[i * way] = last = unit ? one : one * inverse[i];
+    }
+  }
+
   /// What is left of a row from term k on; the last one may only just have become known.
   template <class Product>
   [[gnu::always_inline]] static S rest_of_row(S sum, S other, S third, S fourth, int64_t k, int64_t length,

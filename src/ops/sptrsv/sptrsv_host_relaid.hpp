@@ -19,7 +19,8 @@ template <class Dev, class S, class I, class O>
 class RelaidKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   using Rows = typename Triangle::Rows;
-  static constexpr levels::BlockCost block_cost = {40, 0, 5, 50};  // its rows lie behind the last one's
+  static constexpr levels::BlockCost block_cost = {40, 0, 5, 50,
+                                                   has_short_rows<S, I>};  // its rows lie behind the last one's
   static constexpr int64_t most_sharing = 63;
 
  public:
@@ -41,6 +42,7 @@ class RelaidKernel final : public Kernel {
                                                   schedule_.order.template as<I>(), rows);
       });
       schedule_.order = Buffer();
+      schedule_.lengths = Buffer();
       return;
     }
     medium_ = has_short_rows<S, I> && seldom_chained(rows, n_, ascending_);

@@ -27,13 +27,21 @@ namespace kkc::sptrsv::host_relaid_parts {
 template <class S, class I>
 class LevelSlices {
  public:
-  /// Of rows of one level; entry k of row j of theirs is k * lanes + j of the slice.
+  /// Of rows of one level; entry k of row j of theirs is k * lanes() + j of the slice.
   struct Slice {
     int32_t rows, width;
+    int32_t lanes() const { return rows == 1 ? 1 : host_relaid_parts::lanes; }
+    int32_t masks() const { return rows == 1 ? 0 : width; }
   };
   /// Where a phase's slices begin in each array.
   struct Place {
-    int64_t slice = 0, entry = 0;
+    int64_t slice = 0, row = 0, mask = 0, entry = 0;
+    void pass(const Slice& slice_there) {
+      ++slice;
+      row += slice_there.lanes();
+      mask += slice_there.masks();
+      entry += slice_there.width * slice_there.lanes();
+    }
   };
 
   /// share: of the schedule. order: its rows by level. rows: HostTriangle's.
@@ -54,12 +62,17 @@ class LevelSlices {
     rows_ = buffer(std::ssize(all), sizeof(I));
     std::copy(all.begin(), all.end(), rows_.template as<I>());
     columns_ = buffer(at.entry, sizeof(I));
-    masks_ = buffer(at.entry / lanes, 1);
+    masks_ = buffer(at.mask, 1);
     values_ = buffer(at.entry + std::ssize(all), sizeof(S));
     auto* column = columns_.template as<I>();
     auto* mask = masks_.template as<uint8_t>();
     const I* row = rows_.template as<I>();
     for (const Slice& slice : slices_) {
+      if (slice.rows == 1) {
+        for (int64_t p = rows.begin(*row); p < rows.end(*row); ++p) *column++ = static_cast<I>(rows.column(p));
+        ++row;
+        continue;
+      }
       for (int32_t k = 0; k < slice.width; ++k, column += lanes, ++mask) {
         *mask = 0;
         for (int32_t j = 0; j < lanes; ++j) {
@@ -79,15 +92,16 @@ class LevelSlices {
     S* value = values_.template as<S>();
     const I* row = rows_.template as<I>();
     for (const Slice& slice : slices_) {
-      S* const end = value + (slice.width + 1) * lanes;
+      const int32_t step = slice.lanes();
+      S* const end = value + (slice.width + 1) * step;
       std::fill(value, end, S{});
       for (int32_t j = 0; j < slice.rows; ++j) {
         const S by = value[j] = inverse(row[j]);
-        S* to = value + lanes + j;
-        for (int64_t p = rows.begin(row[j]); p < rows.end(row[j]); ++p, to += lanes) *to = scaled(p, by);
+        S* to = value + step + j;
+        for (int64_t p = rows.begin(row[j]); p < rows.end(row[j]); ++p, to += step) *to = scaled(p, by);
       }
       value = end;
-      row += lanes;
+      row += step;
     }
   }
 
@@ -96,18 +110,23 @@ class LevelSlices {
   void solve(int64_t phase, const Sides<S>& sides, const S& alpha, int vectors) const {
     const auto p = static_cast<size_t>(phase);
     const Slice *slice = slices_.data() + places_[p].slice, *const end = slices_.data() + places_[p + 1].slice;
-    const I* row = rows_.template as<I>() + places_[p].slice * lanes;
+    const I* row = rows_.template as<I>() + places_[p].row;
     const I* column = columns_.template as<I>() + places_[p].entry;
-    const uint8_t* mask = masks_.template as<uint8_t>() + places_[p].entry / lanes;
-    const S* value = values_.template as<S>() + places_[p].entry + places_[p].slice * lanes;
+    const uint8_t* mask = masks_.template as<uint8_t>() + places_[p].mask;
+    const S* value = values_.template as<S>() + places_[p].entry + places_[p].row;
     for (; slice < end; ++slice) {
-      for (int v = 0; v < vectors; ++v)
-        solve_slice<unit>(*slice, row, column, mask, value, sides.b + v * sides.b_vector, sides.b_row,
-                          sides.x + v * sides.x_vector, sides.x_row, alpha);
-      row += lanes;
-      column += slice->width * lanes;
-      mask += slice->width;
-      value += (slice->width + 1) * lanes;
+      for (int v = 0; v < vectors; ++v) {
+        const S* const b = sides.b + v * sides.b_vector;
+        S* const x = sides.x + v * sides.x_vector;
+        if (slice->rows == 1)
+          solve_row<unit>(slice->width, *row, column, value, b, sides.b_row, x, sides.x_row, alpha);
+        else
+          solve_slice<unit>(*slice, row, column, mask, value, b, sides.b_row, x, sides.x_row, alpha);
+      }
+      row += slice->lanes();
+      column += slice->width * slice->lanes();
+      mask += slice->masks();
+      value += (slice->width + 1) * slice->lanes();
     }
   }
 
@@ -117,6 +136,9 @@ class LevelSlices {
   }
 
  private:
+  static constexpr int64_t longest_in_vectors = 24;
+  static constexpr size_t few_rows = 2;
+
   /// Stable. Few lengths are counted, longer ones taken for the same.
   template <class Length>
   static void sort_by(const Length& length, std::vector<I>& mine) {
@@ -143,13 +165,30 @@ class LevelSlices {
       size_t end = i + 1;
       const int64_t shortest = length(mine[i]), most = 2 * shortest + 2;
       while (one_level && end < mine.size() && end - i < lanes && length(mine[end]) <= most) ++end;
-      const int64_t width = length(mine[end - 1]);
-      slices_.push_back({static_cast<int32_t>(end - i), static_cast<int32_t>(width)});
-      for (size_t j = i; j < i + lanes; ++j) all.push_back(j < end ? mine[j] : mine[i]);
-      ++at.slice;
-      at.entry += width * lanes;
+      if (shortest > longest_in_vectors || end - i <= few_rows) end = i + 1;
+      const Slice slice = {static_cast<int32_t>(end - i), static_cast<int32_t>(length(mine[end - 1]))};
+      slices_.push_back(slice);
+      for (size_t j = i; j < i + static_cast<size_t>(slice.lanes()); ++j) all.push_back(j < end ? mine[j] : mine[i]);
+      at.pass(slice);
       i = end;
     }
+  }
+
+  template <bool unit>
+  static void solve_row(int32_t width, I row, const I* column, const S* value, const S* b, int64_t b_row, S* x,
+                        int64_t x_row, const S& alpha) {
+    S sum = times(alpha, b[row * b_row]), other{}, third{}, fourth{};
+    if constexpr (!unit) sum = times(sum, *value);
+    ++value;
+    int32_t k = 0;
+    for (; k + 4 <= width; k += 4) {
+      sum = minus_product(sum, value[k], x[column[k] * x_row]);
+      other = minus_product(other, value[k + 1], x[column[k + 1] * x_row]);
+      third = minus_product(third, value[k + 2], x[column[k + 2] * x_row]);
+      fourth = minus_product(fourth, value[k + 3], x[column[k + 3] * x_row]);
+    }
+    for (; k < width; ++k) sum = minus_product(sum, value[k], x[column[k] * x_row]);
+    x[row * x_row] = plus(plus(sum, other), plus(third, fourth));
   }
 
   template <bool unit>

@@ -246,6 +246,8 @@ class HostTriangle {
   /// Of a run's rows; `diagonal` may be null. False: one does not lie at the end of its row.
   bool find_diagonals(const levels::HostPattern<I, O>& A, const levels::Run& run, levels::Diagonals& found,
                       O* diagonal) const {
+    if (diagonal == nullptr && !run.alike && levels::diagonals_at_end(A, run.first, run.first + run.rows, lower_))
+      return true;
     bool all_at_end = true;
     for (int64_t row = run.first; row < run.first + run.rows; row += run.alike ? run.rows : 1) {
       const int64_t place = levels::find_diagonal(A, row, found), length = A.begin(row + 1) - A.begin(row);

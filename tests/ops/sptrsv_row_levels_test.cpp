@@ -1,0 +1,85 @@
+// sptrsv on hosts: rows by their levels, from the caller's values.
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/sptrsv_case.hpp"
+
+using namespace kkc_test;
+
+namespace {
+
+/// Of each row the columns left of the diagonal: up to `most`, and of one row in a thousand many more; the last rows
+/// are a chain.
+std::vector<std::vector<int64_t>> short_rows(Random& random, int64_t n, int64_t most) {
+  constexpr int64_t chain = 50;
+  std::vector<std::vector<int64_t>> left(static_cast<size_t>(n));
+  for (int64_t i = 1; i < n; ++i) {
+    std::set<int64_t> columns;
+    for (int64_t k = random_int(random, 0, random() % 1000 == 0 ? 70 : most); k > 0; --k)
+      columns.insert(random_int(random, 0, i - 1));
+    if (i >= n - chain) columns.insert(i - 1);
+    left[static_cast<size_t>(i)].assign(columns.begin(), columns.end());
+  }
+  return left;
+}
+
+}  // namespace
+
+TEST_CASE("sptrsv: rows by level have the bits of rows one by one", "[sptrsv]") {
+  constexpr kkc_device_t device = KKC_DEVICE_OPENMP;
+  const auto asked = devices();
+  if (std::find(asked.begin(), asked.end(), device) == asked.end() || !has_kernels<double>(device, "sptrsv")) return;
+  constexpr int64_t n = 20'000;
+  Random random(seed());
+  for (const int64_t most : {0, 1, 3, 7, 16})
+    for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
+      const kkc_diag_t diag = random() % 2 == 0 ? KKC_DIAG_STORED : KKC_DIAG_UNIT;
+      Held held;
+      held.full = random() % 2 == 0;
+      auto host = triangle_of<double>(random, short_rows(random, n, most), uplo, diag, held);
+      const kkc_index_pair_t pair = any_pair<double>(random, device, "sptrsv");
+      const auto base = static_cast<int32_t>(random() % 2);
+      const std::vector<double> right = random_vector<double>(random, static_cast<size_t>(n));
+      const double alpha = 0.7;
+      std::vector<double> first;
+      for (const int threads : {1, 2, 5}) {
+        const Context ctx(device, "{\"threads\": " + std::to_string(threads) + '}');
+        const DeviceCsr<double> A(ctx, host, pair, base);
+        // A strided right-hand side is read row by row.
+        for (const int64_t stride : {2, 1}) {
+          std::vector<double> spread(static_cast<size_t>(n * stride));
+          for (int64_t i = 0; i < n; ++i) spread[static_cast<size_t>(i * stride)] = right[static_cast<size_t>(i)];
+          const Array<double> b(ctx, spread), x(ctx, size_t{n});
+          const View from = wrap(ctx, b.data(), {n}, KKC_LAYOUT_STRIDED, {stride}), to = wrap(ctx, x.data(), {n});
+          Plan plan;
+          ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, uplo, diag, A, from, to, Options(R"({"implementation": "host_levels"})"),
+                             plan.out()));
+          ok(kkc_sptrsv_execute(plan, &alpha, A, from, to));
+          if (first.empty()) first = x.get();
+          INFO("seed " << seed() << ", up to " << most << ", uplo " << uplo << ", diag " << diag << ", base " << base
+                       << ", stride " << stride << ", " << threads << " threads: " << info_of_plan(plan));
+          const bool same = x.get() == first;
+          REQUIRE(same);
+        }
+      }
+      if (diag == KKC_DIAG_UNIT) continue;
+      // The first of two rows whose diagonal is zero is named.
+      for (const int64_t row : {int64_t{777}, int64_t{12'345}})
+        for (auto p = host.offsets[static_cast<size_t>(row)]; p < host.offsets[static_cast<size_t>(row) + 1]; ++p)
+          if (host.indices[static_cast<size_t>(p)] == row) host.values[static_cast<size_t>(p)] = 0;
+      const Context ctx(device, R"({"threads": 2})");
+      const DeviceCsr<double> A(ctx, host, pair, base);
+      const Array<double> b(ctx, right), x(ctx, size_t{n});
+      const View from = wrap(ctx, b.data(), {n}), to = wrap(ctx, x.data(), {n});
+      Plan plan;
+      ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, uplo, diag, A, from, to, Options(R"({"implementation": "host_levels"})"),
+                         plan.out()));
+      CHECK(kkc_sptrsv_execute(plan, &alpha, A, from, to) == KKC_STATUS_ZERO_PIVOT);
+      CHECK(std::string(kkc_last_error()).find("row 777 ") != std::string::npos);
+    }
+}
