@@ -30,10 +30,11 @@ std::vector<std::vector<int64_t>> short_rows(Random& random, int64_t n, int64_t 
 
 }  // namespace
 
-TEST_CASE("sptrsv: rows by level have the bits of rows one by one", "[sptrsv]") {
+TEMPLATE_TEST_CASE("sptrsv: rows by level have the bits of rows one by one", "[sptrsv]", float, double) {
+  using T = TestType;
   constexpr kkc_device_t device = KKC_DEVICE_OPENMP;
   const auto asked = devices();
-  if (std::find(asked.begin(), asked.end(), device) == asked.end() || !has_kernels<double>(device, "sptrsv")) return;
+  if (std::find(asked.begin(), asked.end(), device) == asked.end() || !has_kernels<T>(device, "sptrsv")) return;
   constexpr int64_t n = 20'000;
   Random random(seed());
   for (const int64_t most : {0, 1, 3, 7, 16})
@@ -41,20 +42,20 @@ TEST_CASE("sptrsv: rows by level have the bits of rows one by one", "[sptrsv]") 
       const kkc_diag_t diag = random() % 2 == 0 ? KKC_DIAG_STORED : KKC_DIAG_UNIT;
       Held held;
       held.full = random() % 2 == 0;
-      auto host = triangle_of<double>(random, short_rows(random, n, most), uplo, diag, held);
-      const kkc_index_pair_t pair = any_pair<double>(random, device, "sptrsv");
+      auto host = triangle_of<T>(random, short_rows(random, n, most), uplo, diag, held);
+      const kkc_index_pair_t pair = any_pair<T>(random, device, "sptrsv");
       const auto base = static_cast<int32_t>(random() % 2);
-      const std::vector<double> right = random_vector<double>(random, static_cast<size_t>(n));
-      const double alpha = 0.7;
-      std::vector<double> first;
+      const std::vector<T> right = random_vector<T>(random, static_cast<size_t>(n));
+      const T alpha(0.7f);
+      std::vector<T> first;
       for (const int threads : {1, 2, 5}) {
         const Context ctx(device, "{\"threads\": " + std::to_string(threads) + '}');
-        const DeviceCsr<double> A(ctx, host, pair, base);
+        const DeviceCsr<T> A(ctx, host, pair, base);
         // A strided right-hand side is read row by row.
         for (const int64_t stride : {2, 1}) {
-          std::vector<double> spread(static_cast<size_t>(n * stride));
+          std::vector<T> spread(static_cast<size_t>(n * stride));
           for (int64_t i = 0; i < n; ++i) spread[static_cast<size_t>(i * stride)] = right[static_cast<size_t>(i)];
-          const Array<double> b(ctx, spread), x(ctx, size_t{n});
+          const Array<T> b(ctx, spread), x(ctx, size_t{n});
           const View from = wrap(ctx, b.data(), {n}, KKC_LAYOUT_STRIDED, {stride}), to = wrap(ctx, x.data(), {n});
           Plan plan;
           ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, uplo, diag, A, from, to, Options(R"({"implementation": "host_levels"})"),
@@ -73,8 +74,8 @@ TEST_CASE("sptrsv: rows by level have the bits of rows one by one", "[sptrsv]") 
         for (auto p = host.offsets[static_cast<size_t>(row)]; p < host.offsets[static_cast<size_t>(row) + 1]; ++p)
           if (host.indices[static_cast<size_t>(p)] == row) host.values[static_cast<size_t>(p)] = 0;
       const Context ctx(device, R"({"threads": 2})");
-      const DeviceCsr<double> A(ctx, host, pair, base);
-      const Array<double> b(ctx, right), x(ctx, size_t{n});
+      const DeviceCsr<T> A(ctx, host, pair, base);
+      const Array<T> b(ctx, right), x(ctx, size_t{n});
       const View from = wrap(ctx, b.data(), {n}), to = wrap(ctx, x.data(), {n});
       Plan plan;
       ok(kkc_sptrsv_plan(ctx, KKC_OP_NONE, uplo, diag, A, from, to, Options(R"({"implementation": "host_levels"})"),

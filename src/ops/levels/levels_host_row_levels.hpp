@@ -43,17 +43,15 @@ bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memo
                          bool ascending, int threads, const BlockCost& cost, int64_t alike, BlockSchedule& made) {
   constexpr int64_t at_once = 4;
   // Rows of a level, in the mean; where neighbours are chained, blocks of these have fewer levels.
-  constexpr int64_t fewest = 64, fewest_in_vectors = 16, fewest_chained = 512;
-  constexpr int64_t most_entries = 4, most_in_vectors = 12;
+  constexpr int64_t fewest = 64, fewest_of_any = 16, fewest_chained = 512;
   constexpr int64_t long_row = 32;       // a level may last as long as it
   constexpr int64_t alone_in_level = 3;  // so many rows are not worth a level of their own
   // Beside its entries, of a row and of one among others alike, by one thread as they lie; of a wait; of a level.
   constexpr int64_t row_work = 20, alike_work = 4, wait_work = 4, level_work = 60;
   if (n == 0 || 10 * alike > 9 * n) return false;
   const RowSample sample = sample_rows(rows, n, ascending);
-  if (sample.entries >= (cost.vectors ? most_in_vectors : most_entries) || (sample.chained && !cost.vectors))
-    return false;
-  const int64_t fewest_rows = sample.chained ? fewest_chained : cost.vectors ? fewest_in_vectors : fewest;
+  if (sample.entries >= cost.level_entries || (sample.chained && !cost.any_rows)) return false;
+  const int64_t fewest_rows = sample.chained ? fewest_chained : cost.any_rows ? fewest_of_any : fewest;
   const Buffer of_row(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
   I* const level = of_row.as<I>();
   Buffer lengths(memory, Space::host, static_cast<size_t>(n) * sizeof(BlockSchedule::Length));
@@ -83,7 +81,7 @@ bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memo
       long_rows.emplace_back(mine, of_row);
     if (mine < count) continue;
     count = mine + 1;
-    if (count * fewest_rows > step + n / 2) return false;
+    if (count * fewest_rows > n) return false;
   }
   std::vector<int64_t> longest(static_cast<size_t>(count), 0);
   for (const auto& [of, entries] : long_rows)

@@ -15,10 +15,11 @@ namespace kkc::levels {
 
 /// What beginning a block elsewhere costs: always, and at most for its own entries, whose lines nobody foresees where
 /// rows are not alike. level_row: what a row by level costs beside its entries, 0: none goes by level; lone_row: one of
-/// a level too small to be shared; vectors: several rows of a level go at once.
+/// a level too small to be shared; level_entries: rows by level have fewer in the mean; any_rows: what several rows go
+/// at once by needs neither equal lengths nor large levels.
 struct BlockCost {
-  int64_t place, entries = 0, level_row = 0, lone_row = 0;
-  bool vectors = false;
+  int64_t place, entries = 0, level_row = 0, lone_row = 0, level_entries = 0;
+  bool any_rows = false;
 };
 
 /// Of runs of rows that one thread solves several at a time.

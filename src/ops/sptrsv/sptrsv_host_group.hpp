@@ -72,6 +72,18 @@ struct Group {
     });
   }
 
+  /// from[at[0] + more], from[at[1] + more], ...
+  template <class Index>
+  [[gnu::always_inline]] void pick(const S* from, const Index* at, int64_t more) {
+    each([&](Part & mine, int p) __attribute__((always_inline)) {
+      const Index* const first = at + p * lanes;
+      [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+        mine = Part{from[static_cast<int64_t>(first[i]) + more]...};
+      }
+      (std::make_integer_sequence<int, lanes>{});
+    });
+  }
+
   /// Bits of zeros.
   using Word = std::conditional_t<sizeof(S) == 8, uint64_t, uint32_t>;
   [[gnu::always_inline]] void note_zeros(Group<Word>& zeros) const {

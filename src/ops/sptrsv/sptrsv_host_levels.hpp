@@ -17,10 +17,11 @@ namespace host_levels_parts {
 template <class Dev, class S, class I, class O>
 class LevelKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
-  static constexpr bool by_vectors = has_short_rows<S, I>;
+  static constexpr bool by_vectors = std::is_floating_point_v<S>;
   // A new place in each array of the matrix; by level go rows that lie there, by vectors.
   static constexpr levels::BlockCost block_cost = {120, 480};
-  static constexpr levels::BlockCost short_rows_cost = {120, 480, 8, 25, true};
+  static constexpr levels::BlockCost short_rows_cost = {
+      120, 480, 8, 25, has_short_rows<S, I> ? 12 : 8, has_short_rows<S, I>};
 
  public:
   LevelKernel(const Desc& desc, Queue& queue)
@@ -172,7 +173,7 @@ class LevelKernel final : public Kernel {
   levels::BlockRunner runner_;
   std::vector<Zero> zeros_;
   bool medium_;
-  std::vector<LevelSlices<O>> slices_;  // of threads, where rows go by level
+  std::vector<LevelSlices<S, I, O>> slices_;  // of threads, where rows go by level
 };
 
 /// Threads that gather a transposed triangle's values from all over A before they take less time than one that reads

@@ -15,6 +15,7 @@
 #include "core/memory.hpp"
 #include "device/host_gather.hpp"
 #include "ops/levels/levels_host_schedule.hpp"
+#include "ops/sptrsv/sptrsv_host_group.hpp"
 #include "ops/sptrsv/sptrsv_host_levels_runs.hpp"
 #include "ops/sptrsv/sptrsv_host_short_rows.hpp"
 
@@ -24,28 +25,28 @@
 
 namespace kkc::sptrsv::host_levels_parts {
 
-/// Rows of one thread, of real 64-bit numbers and 32-bit columns.
-template <class O>
+/// Rows of one thread, of real numbers.
+template <class S, class I, class O>
 class LevelSlices {
  public:
-  static constexpr int lanes = 8;
+  static constexpr int lanes = group_rows;
 
   struct Vectors {
-    double alpha;
-    const double* b;
-    double* x;
+    S alpha;
+    const S* b;
+    S* x;
     bool unit;
   };
 
   /// share: of the schedule, whose rows by level are `order`. rows: HostTriangle's, as they lie in the caller's matrix.
   /// lengths: of these.
   template <class Rows>
-  void plan(const std::shared_ptr<const Memory>& memory, const levels::BlockSchedule::Share& share,
-            const int32_t* order, const levels::BlockSchedule::Length* lengths, const Rows& rows, bool ascending) {
+  void plan(const std::shared_ptr<const Memory>& memory, const levels::BlockSchedule::Share& share, const I* order,
+            const levels::BlockSchedule::Length* lengths, const Rows& rows, bool ascending) {
     int64_t most = 0, steps = 0;
     for (const levels::Block& block : share.blocks)
       if (block.run != levels::several_levels) most += block.count + classes * (lanes - 1);
-    const auto all = std::make_unique_for_overwrite<int32_t[]>(static_cast<size_t>(most));
+    const auto all = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(most));
     begins_.reserve(share.blocks.size() + 1);
     begins_.push_back({0, 0});
     for (const levels::Block& block : share.blocks) {
@@ -56,20 +57,39 @@ class LevelSlices {
       return Buffer(memory, Space::host, static_cast<size_t>(count) * each);
     };
     const int64_t count = std::ssize(slices_) * lanes;
-    rows_ = buffer(count, sizeof(int32_t));
+    rows_ = buffer(count, sizeof(I));
     firsts_ = buffer(count, sizeof(O));
     lasts_ = buffer(count, sizeof(O));
-    columns_ = buffer(steps * lanes, sizeof(int32_t));
-    masks_ = buffer(steps, 1);
-    std::copy(all.get(), all.get() + count, rows_.as<int32_t>());
-    fill(rows, ascending ? 1 : -1);
+    columns_ = buffer(steps * lanes, sizeof(I));
+    masks_ = buffer(masked ? steps : 0, 1);
+    std::copy(all.get(), all.get() + count, rows_.template as<I>());
+    if constexpr (masked)
+      fill_masked(rows, ascending ? 1 : -1);
+    else
+      fill(rows, ascending ? 1 : -1);
   }
 
   /// A block of the share. solve_rows(rows, count): solves those for which vectors do not pay. first_zero: gets the
   /// first row whose diagonal is zero.
   template <bool ascending, class ByRow>
-  void solve(int64_t block, const double* values, const Vectors& vectors, const ByRow& solve_rows,
-             int64_t& first_zero) const;
+  void solve(int64_t block, const S* values, const Vectors& vectors, const ByRow& solve_rows,
+             int64_t& first_zero) const {
+    const Place begin = begins_[static_cast<size_t>(block)];
+    At at = {slices_.data() + begin.slice,
+             rows_.template as<I>() + begin.slice * lanes,
+             firsts_.template as<O>() + begin.slice * lanes,
+             lasts_.template as<O>() + begin.slice * lanes,
+             columns_.template as<I>() + begin.step * lanes,
+             masked ? masks_.template as<uint8_t>() + begin.step : nullptr};
+    const Slice* const end = slices_.data() + begins_[static_cast<size_t>(block) + 1].slice;
+    for (; at.slice < end; ++at.slice, at.row += lanes, at.first += lanes, at.last += lanes)
+      if (at.slice->fours == by_row)
+        solve_rows(at.row, at.slice->rows);
+      else if constexpr (masked)
+        solve_masked<ascending>(at, values, vectors, first_zero);
+      else
+        solve_all<ascending>(at, values, vectors, first_zero);
+  }
 
   size_t bytes() const {
     return rows_.bytes() + firsts_.bytes() + lasts_.bytes() + columns_.bytes() + masks_.bytes() +
@@ -77,6 +97,8 @@ class LevelSlices {
   }
 
  private:
+  /// Lanes may be left out: slices have rows of several lengths, or less than eight. Else all eight have one length.
+  static constexpr bool masked = has_short_rows<S, I>;
   static constexpr int64_t longest_in_vectors = 24, few_rows = 2, few_long_rows = 4;
 
   /// Of rows of one level, whose terms are added to four sums as long as there are `fours`, then up to `rest` to the
@@ -95,9 +117,8 @@ class LevelSlices {
   static constexpr int64_t classes = longest_in_vectors + 2;
 
   /// Slices of rows of a level that leave as many terms to four sums, at the end of `all`, in order of their lengths.
-  void cut(const int32_t* rows, int64_t count, const levels::BlockSchedule::Length* lengths, int32_t* all,
-           int64_t& steps) {
-    const auto class_of = [&](int32_t row) {
+  void cut(const I* rows, int64_t count, const levels::BlockSchedule::Length* lengths, I* all, int64_t& steps) {
+    const auto class_of = [&](I row) {
       return static_cast<size_t>(std::min<int64_t>(lengths[row], longest_in_vectors + 1));
     };
     std::array<int64_t, classes> next{};
@@ -107,7 +128,7 @@ class LevelSlices {
       // Those that share slices follow each other.
       const int64_t fours = taken_by_fours(shortest), begin = end;
       int64_t behind = shortest;
-      for (; behind < classes && taken_by_fours(behind) == fours; ++behind)
+      for (; behind < classes && (masked ? taken_by_fours(behind) == fours : behind == shortest); ++behind)
         end += std::exchange(next[static_cast<size_t>(behind)], end);
       for (int64_t at = begin; at < end; at += lanes) {
         const int64_t in_slice = std::min<int64_t>(lanes, end - at);
@@ -116,7 +137,7 @@ class LevelSlices {
         while (longest > shortest && next[static_cast<size_t>(longest)] >= at + in_slice) --longest;
         Slice slice = {static_cast<int16_t>(in_slice), static_cast<int16_t>(longest - fours - 1),
                        static_cast<int32_t>(fours)};
-        if (longest > longest_in_vectors || in_slice <= (fours > 0 ? few_long_rows : few_rows))
+        if (longest > longest_in_vectors || in_slice <= (!masked ? lanes - 1 : fours > 0 ? few_long_rows : few_rows))
           slice = {slice.rows, -1, by_row};
         slices_.push_back(slice);
         steps += slice.width();
@@ -127,14 +148,83 @@ class LevelSlices {
     for (int64_t i = 0; i < count; ++i) all[next[class_of(rows[i])]++] = rows[i];
     // What a slice lacks.
     for (int64_t i = begins_.back().slice; i < std::ssize(slices_); ++i) {
-      int32_t* const of = all + i * lanes;
+      I* const of = all + i * lanes;
       std::fill(of + slices_[static_cast<size_t>(i)].rows, of + lanes, *of);
     }
   }
 
   /// All but which rows: where their terms are, and these' columns.
   template <class Rows>
-  void fill(const Rows& rows, int64_t way);
+  void fill(const Rows& rows, int64_t way) {
+    const I* row = rows_.template as<I>();
+    O *first = firsts_.template as<O>(), *last = lasts_.template as<O>();
+    I* column = columns_.template as<I>();
+    for (const Slice& slice : slices_) {
+      for (int j = 0; j < lanes; ++j) {
+        const int64_t begin = rows.begin(row[j]), end = rows.end(row[j]);
+        first[j] = static_cast<O>(way > 0 ? begin : end - 1);
+        last[j] = static_cast<O>(way > 0 ? end - 1 : begin);
+      }
+      for (int32_t k = 0; k < slice.width(); ++k, column += lanes)
+        for (int j = 0; j < lanes; ++j) column[j] = static_cast<I>(rows.column(first[j] + way * k));
+      row += lanes;
+      first += lanes;
+      last += lanes;
+    }
+  }
+  template <class Rows>
+  void fill_masked(const Rows& rows, int64_t way);
+
+  /// A slice, and where what is its own lies; columns and masks are passed as they are used.
+  struct At {
+    const Slice* slice;
+    const I* row;
+    const O *first, *last;
+    const I* column;
+    const uint8_t* mask;
+  };
+  template <bool ascending>
+  void solve_masked(At& at, const S* values, const Vectors& vectors, int64_t& first_zero) const;
+
+  template <bool ascending>
+  void solve_all(At& at, const S* values, const Vectors& vectors, int64_t& first_zero) const {
+    using L = Group<S>;
+    constexpr int64_t way = ascending ? 1 : -1;
+    const auto [alpha, b, x, unit] = vectors;
+    L sum, other{}, third{}, fourth{}, inverse;
+    sum.pick(b, at.row, 0);
+    sum *= alpha;
+    if (!unit) {
+      Group<typename L::Word> zeros{};
+      inverse.pick(values, at.last, way);
+      inverse.note_zeros(zeros);
+      for (int j = 0; j < lanes; ++j)
+        if (zeros[j] != 0) [[unlikely]]
+          first_zero = std::min<int64_t>(first_zero, at.row[j]);
+      inverse.invert();
+    }
+    const auto subtract = [&](L & of, const O* places, int64_t term) __attribute__((always_inline)) {
+      L value, known;
+      value.pick(values, places, way * term);
+      known.pick(x, at.column, 0);
+      of.subtract_product(value, known);
+      at.column += lanes;
+    };
+    int32_t k = 0;
+    for (; k < at.slice->fours; k += 4) {
+      subtract(sum, at.first, k);
+      subtract(other, at.first, k + 1);
+      subtract(third, at.first, k + 2);
+      subtract(fourth, at.first, k + 3);
+    }
+    for (; k < at.slice->fours + at.slice->rest; ++k) subtract(sum, at.first, k);
+    sum += other;
+    third += fourth;
+    sum += third;
+    if (at.slice->rest >= 0) subtract(sum, at.last, 0);
+    if (!unit) sum *= inverse;
+    for (int j = 0; j < lanes; ++j) x[at.row[j]] = sum[j];
+  }
 
   std::vector<Slice> slices_;
   std::vector<Place> begins_;  // of blocks, and behind the last
@@ -142,9 +232,9 @@ class LevelSlices {
 };
 
 #if defined(__AVX512VL__)
-template <class O>
+template <class S, class I, class O>
 template <class Rows>
-void LevelSlices<O>::fill(const Rows& rows, int64_t way) {
+void LevelSlices<S, I, O>::fill_masked(const Rows& rows, int64_t way) {
   const int32_t* row = rows_.template as<int32_t>();
   O *first = firsts_.template as<O>(), *last = lasts_.template as<O>();
   int32_t* column = columns_.template as<int32_t>();
@@ -179,20 +269,14 @@ void LevelSlices<O>::fill(const Rows& rows, int64_t way) {
   }
 }
 
-template <class O>
-template <bool ascending, class ByRow>
-void LevelSlices<O>::solve(int64_t block, const double* values, const Vectors& vectors, const ByRow& solve_rows,
-                           int64_t& first_zero) const {
+template <class S, class I, class O>
+template <bool ascending>
+[[gnu::always_inline]] inline void LevelSlices<S, I, O>::solve_masked(At& place, const S* values,
+                                                                      const Vectors& vectors,
+                                                                      int64_t& first_zero) const {
   constexpr int64_t way = ascending ? 1 : -1;
-  const Place begin = begins_[static_cast<size_t>(block)];
-  const Slice *slice = slices_.data() + begin.slice, *const end =
-                                                         slices_.data() + begins_[static_cast<size_t>(block) + 1].slice;
-  const int32_t* row = rows_.template as<int32_t>() + begin.slice * lanes;
-  const O *first = firsts_.template as<O>() + begin.slice * lanes,
-          *last = lasts_.template as<O>() + begin.slice * lanes;
-  const int32_t* column = columns_.template as<int32_t>() + begin.step * lanes;
-  const uint8_t* mask = masks_.template as<uint8_t>() + begin.step;
   const auto [alpha, b, x, unit] = vectors;
+  const Slice& slice = *place.slice;
   const __m512d zero = _mm512_setzero_pd();
   const auto positions = [](const O* from) {
     if constexpr (sizeof(O) == 8)
@@ -201,48 +285,47 @@ void LevelSlices<O>::solve(int64_t block, const double* values, const Vectors& v
       return _mm512_maskz_cvtepi32_epi64(0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
   };
   const __m512i one = _mm512_set1_epi64(way);
-  for (; slice < end; ++slice, row += lanes, first += lanes, last += lanes) {
-    if (slice->fours == by_row) {
-      solve_rows(row, slice->rows);
-      continue;
-    }
-    const auto inside = static_cast<__mmask8>((1u << slice->rows) - 1);
-    const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row));
-    const __m512i end_at = positions(last);
-    __m512i from = positions(first);
-    __m512d inverse = zero;
-    if (!unit) {
-      const __m512d diagonal =
-          _mm512_mask_i64gather_pd(_mm512_set1_pd(1), inside, _mm512_add_epi64(end_at, one), values, 8);
-      if (const __mmask8 zeros = _mm512_cmp_pd_mask(diagonal, zero, _CMP_EQ_OQ); zeros != 0) [[unlikely]]
-        for (int j = 0; j < lanes; ++j)
-          if ((zeros >> j & 1) != 0) first_zero = std::min<int64_t>(first_zero, row[j]);
-      inverse = _mm512_div_pd(_mm512_set1_pd(1), diagonal);
-    }
-    const auto product = [&](__m512i place, __mmask8 some) __attribute__((always_inline)) {
-      const __m512d value = _mm512_mask_i64gather_pd(zero, some, place, values, 8);
-      const __m256i of = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(column));
-      const __m512d known = _mm512_mask_i32gather_pd(zero, some, of, x, 8);
-      column += lanes;
-      return _mm512_mul_pd(value, known);
-    };
-    __m512d sum = _mm512_mul_pd(_mm512_set1_pd(alpha), _mm512_mask_i32gather_pd(zero, inside, at, b, 8));
-    __m512d other = zero, third = zero, fourth = zero;
-    const auto subtract = [&](__m512d & of) __attribute__((always_inline)) {
-      of = _mm512_sub_pd(of, product(from, *mask++));
-      from = _mm512_add_epi64(from, one);
-    };
-    for (int32_t k = 0; k < slice->fours; k += 4) {
-      subtract(sum);
-      subtract(other);
-      subtract(third);
-      subtract(fourth);
-    }
-    for (int32_t k = 0; k < slice->rest; ++k) subtract(sum);
-    sum = _mm512_add_pd(_mm512_add_pd(sum, other), _mm512_add_pd(third, fourth));
-    if (slice->rest >= 0) sum = _mm512_sub_pd(sum, product(end_at, *mask++));
-    _mm512_mask_i32scatter_pd(x, inside, at, unit ? sum : _mm512_mul_pd(sum, inverse), 8);
+  const auto inside = static_cast<__mmask8>((1u << slice.rows) - 1);
+  const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(place.row));
+  const __m512i last = positions(place.last);
+  __m512i from = positions(place.first);
+  __m512d inverse = zero;
+  if (!unit) {
+    const __m512d diagonal =
+        _mm512_mask_i64gather_pd(_mm512_set1_pd(1), inside, _mm512_add_epi64(last, one), values, 8);
+    if (const __mmask8 zeros = _mm512_cmp_pd_mask(diagonal, zero, _CMP_EQ_OQ); zeros != 0) [[unlikely]]
+      for (int j = 0; j < lanes; ++j)
+        if ((zeros >> j & 1) != 0) first_zero = std::min<int64_t>(first_zero, place.row[j]);
+    inverse = _mm512_div_pd(_mm512_set1_pd(1), diagonal);
   }
+  const int32_t* column = place.column;
+  const uint8_t* mask = place.mask;
+  const auto product = [&](__m512i entries) __attribute__((always_inline)) {
+    const __mmask8 some = *mask++;
+    const __m512d value = _mm512_mask_i64gather_pd(zero, some, entries, values, 8);
+    const __m256i of = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(column));
+    const __m512d known = _mm512_mask_i32gather_pd(zero, some, of, x, 8);
+    column += lanes;
+    return _mm512_mul_pd(value, known);
+  };
+  __m512d sum = _mm512_mul_pd(_mm512_set1_pd(alpha), _mm512_mask_i32gather_pd(zero, inside, at, b, 8));
+  __m512d other = zero, third = zero, fourth = zero;
+  const auto subtract = [&](__m512d & of) __attribute__((always_inline)) {
+    of = _mm512_sub_pd(of, product(from));
+    from = _mm512_add_epi64(from, one);
+  };
+  for (int32_t k = 0; k < slice.fours; k += 4) {
+    subtract(sum);
+    subtract(other);
+    subtract(third);
+    subtract(fourth);
+  }
+  for (int32_t k = 0; k < slice.rest; ++k) subtract(sum);
+  sum = _mm512_add_pd(_mm512_add_pd(sum, other), _mm512_add_pd(third, fourth));
+  if (slice.rest >= 0) sum = _mm512_sub_pd(sum, product(last));
+  _mm512_mask_i32scatter_pd(x, inside, at, unit ? sum : _mm512_mul_pd(sum, inverse), 8);
+  place.column = column;
+  place.mask = mask;
 }
 #endif
 

@@ -19,8 +19,8 @@ template <class Dev, class S, class I, class O>
 class RelaidKernel final : public Kernel {
   using Triangle = HostTriangle<I, O>;
   using Rows = typename Triangle::Rows;
-  static constexpr levels::BlockCost block_cost = {40, 0, 5, 50,
-                                                   has_short_rows<S, I>};  // its rows lie behind the last one's
+  // Its rows lie behind the last one's.
+  static constexpr levels::BlockCost block_cost = {40, 0, 5, 50, has_short_rows<S, I> ? 12 : 5, has_short_rows<S, I>};
   static constexpr int64_t most_sharing = 63;
 
  public:
