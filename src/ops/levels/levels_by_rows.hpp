@@ -79,10 +79,12 @@ bool diagonals_at_end(const HostPattern<I, O>& A, int64_t begin, int64_t end, bo
   for (int64_t p = from + 1; p < to; ++p) descents += A.indices[p - 1] >= A.indices[p] ? 1 : 0;
   bool as_said = true;
   for (int64_t row = begin; row < end; ++row) {
-    const int64_t first = A.begin(row), behind = A.begin(row + 1), inside = std::clamp(first, from + 1, to - 1);
+    const int64_t first = A.begin(row), behind = A.begin(row + 1);
     as_said &= first < behind;
     as_said &= A.column(std::clamp(at_end ? behind - 1 : first, from, to - 1)) == row;
-    between += (row > begin) & (A.indices[inside - 1] >= A.indices[inside]) ? 1 : 0;
+    if (row == begin) continue;
+    const int64_t inside = std::clamp(first, from + 1, to - 1);
+    between += A.indices[inside - 1] >= A.indices[inside] ? 1 : 0;
   }
   return as_said && descents == between;
 }

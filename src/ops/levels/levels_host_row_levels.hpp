@@ -42,8 +42,9 @@ template <class Dev, class I, class Rows>
 bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, const Rows& rows, int64_t n,
                          bool ascending, int threads, const BlockCost& cost, int64_t alike, BlockSchedule& made) {
   constexpr int64_t at_once = 4;
-  // Rows of a level, in the mean; where neighbours are chained, blocks of these have fewer levels.
-  constexpr int64_t fewest = 64, fewest_of_any = 16, fewest_chained = 512;
+  // Rows of a level, in the mean; where neighbours are chained, blocks of these have fewer levels to wait for.
+  constexpr int64_t fewest = 64, fewest_of_any = 16;
+  const int64_t fewest_chained = std::max<int64_t>(512, 128 * threads);
   constexpr int64_t long_row = 32;       // a level may last as long as it
   constexpr int64_t alone_in_level = 3;  // so many rows are not worth a level of their own
   // Beside its entries, of a row and of one among others alike, by one thread as they lie; of a wait; of a level.
