@@ -56,6 +56,10 @@ std::vector<Kind> kinds() {
           {{1}, 37},
           {{2, 1}, 50},
           {{3}, 90},
+          {{5, 2}, 50},
+          {{6, 4, 3}, 200},
+          {{6, 3, 1}, 64},
+          {{900, 3}, 900},
           {{40, 1}, 40},
           {{40, 8}, 40},
           {{60, 59, 8}, 30},
@@ -112,8 +116,8 @@ TEMPLATE_TEST_CASE("sptrsv: rows in place give the same bits for any number of t
   for (const kkc_device_t device : hosts()) {
     if (device != KKC_DEVICE_OPENMP || !has_kernels<T>(device, "sptrsv")) continue;
     Random random(seed());
-    for (const Kind& kind : {Kind{{1000, 1}, 1000}, Kind{{999, 998, 997, 3, 1}, 333},
-                             Kind{{2001, 2000, 1999, 101, 100, 99, 98, 97, 1}, 97}})
+    for (const Kind& kind : {Kind{{1000, 1}, 1000}, Kind{{1000, 3}, 1000}, Kind{{5, 2}, 800},
+                             Kind{{999, 998, 997, 3, 1}, 333}, Kind{{2001, 2000, 1999, 101, 100, 99, 98, 97, 1}, 97}})
       for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
         const HostCsr<T> host = with_other_triangle(
             triangle_of<T>(random, at_distances(kind.distances, kind.width, 40000), uplo, KKC_DIAG_STORED, {}));

@@ -107,8 +107,8 @@ struct RunSolver {
     if (k == run.far && (left == 1 || (fours == 0 && left > 1 && left <= 3))) {
       join(sum, other, third, fourth);
       const auto with = [&](auto count, auto chain) __attribute__((always_inline)) {
-        finish<count, chain>(sum, inverse, values + k * way, stride, known(k), known(length - 2), known(length - 1),
-                             out);
+        finish<count, chain>(sum, inverse, values + k * way, stride, known(k), known(std::max<int64_t>(0, length - 2)),
+                             known(length - 1), out);
       };
       const std::true_type yes;
       const std::false_type no;
@@ -152,7 +152,7 @@ struct RunSolver {
   template <int count, bool chained>
   [[gnu::always_inline]] void finish(const L& sums, const L& inverse, const S* values, int64_t stride, const S* first,
                                      const S* second, const S* third, S* out) const {
-    S last = out[-way];
+    S last = chained ? out[-way] : S{};
     for (int i = 0; i < group_rows; ++i) {
       S one = sums[i];
       if constexpr (count > 1) one -= values[i * stride] * first[i * way];
