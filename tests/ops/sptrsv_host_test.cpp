@@ -33,10 +33,10 @@ std::vector<std::vector<int64_t>> grid(int64_t unknowns) {
   return left;
 }
 
-/// The same of a complete binary tree's nodes, three rows each. Children first: a row needs up to `most` of those below
+/// The same of a complete binary tree's nodes, `rows` each. Children first: a row needs up to `most` of those below
 /// it, as in a factor in an order of nested dissection; else it needs some of those above, as in that factor's
 /// transpose.
-std::vector<std::vector<int64_t>> tree(Random& random, int depth, int most, bool children_first) {
+std::vector<std::vector<int64_t>> tree(Random& random, int depth, int64_t rows, int most, bool children_first) {
   std::vector<std::vector<int64_t>> left;
   std::vector<int64_t> above;  // their first rows
   const auto grow = [&](const auto& self, int level) -> void {
@@ -46,13 +46,13 @@ std::vector<std::vector<int64_t>> tree(Random& random, int depth, int most, bool
       self(self, level + 1);
     }
     const auto first = static_cast<int64_t>(left.size());
-    for (int64_t row = first; row < first + 3; ++row) {
+    for (int64_t row = first; row < first + rows; ++row) {
       std::vector<int64_t> columns;
       for (int i = 0; i < most; ++i) {
         if (children_first && first > begin) columns.push_back(random_int(random, begin, first - 1));
         if (!children_first && !above.empty())
           columns.push_back(above[static_cast<size_t>(random_int(random, 0, static_cast<int64_t>(above.size()) - 1))] +
-                            random_int(random, 0, 2));
+                            random_int(random, 0, rows - 1));
       }
       if (children_first && first > begin) columns.push_back(first - 1);
       for (int64_t other = first; other < row; ++other) columns.push_back(other);
@@ -140,7 +140,7 @@ TEST_CASE("sptrsv: threads find the levels of trees, whose rows other threads co
     for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
       // Short rows need no blocks.
       const bool short_rows = random() % 2 == 0;
-      const auto left = short_rows ? tree(random, 12, 6, children_first) : tree(random, 12, 96, children_first);
+      const auto left = short_rows ? tree(random, 12, 3, 6, children_first) : tree(random, 12, 4, 96, children_first);
       const auto A = triangle_of<double>(random, left, uplo, KKC_DIAG_STORED, {});
       for (const int threads : {2, 3, 7})
         for (const char* implementation : {"host_levels", "host_relaid"}) {
@@ -222,7 +222,7 @@ TEST_CASE("sptrsv: threads that solve their own subtrees give the same bits for 
   if (!has_threads()) return;
   Random random(seed());
   for (const kkc_uplo_t uplo : {KKC_UPLO_LOWER, KKC_UPLO_UPPER}) {
-    const auto host = triangle_of<double>(random, tree(random, 12, 96, true), uplo, KKC_DIAG_STORED, {});
+    const auto host = triangle_of<double>(random, tree(random, 12, 4, 96, true), uplo, KKC_DIAG_STORED, {});
     const std::vector<double> right = random_vector<double>(random, static_cast<size_t>(host.rows));
     std::vector<double> first;
     for (const int threads : {1, 2, 3, 4}) {

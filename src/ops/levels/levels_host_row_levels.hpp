@@ -23,7 +23,7 @@ struct RowSample {
 };
 template <class Rows>
 RowSample sample_rows(const Rows& rows, int64_t n, bool ascending) {
-  constexpr int64_t looks = 1024, most = 64;  // of a row: one long row does not tell of the others
+  constexpr int64_t looks = 1024, most = 256;  // of a row: one long row does not tell of the others
   const int64_t count = std::min(looks, n);
   int64_t entries = 0, chained = 0;
   for (int64_t k = 0; k < count; ++k) {
