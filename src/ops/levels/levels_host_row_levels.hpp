@@ -36,31 +36,17 @@ RowSample sample_rows(const Rows& rows, int64_t n, bool ascending) {
   return {entries / std::max<int64_t>(1, count), 2 * chained > count};
 }
 
-/// Fills in `made` and returns true where rows are short, levels few, and these are faster, by threads or by one, than
-/// one thread's rows as they lie. alike: rows_alike() of all rows; the rest as for schedule_blocks().
-template <class Dev, class I, class Rows>
-bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, const Rows& rows, int64_t n,
-                         bool ascending, int threads, const BlockCost& cost, int64_t alike, BlockSchedule& made) {
-  constexpr int64_t at_once = 4;
-  // Rows of a level, in the mean; where neighbours are chained, blocks of these have fewer levels to wait for.
-  constexpr int64_t fewest = 64, fewest_of_any = 16;
-  const int64_t fewest_chained = std::max<int64_t>(512, 128 * threads);
-  constexpr int64_t long_row = 32;       // a level may last as long as it
-  constexpr int64_t alone_in_level = 3;  // so many rows are not worth a level of their own
-  // Beside its entries, of a row and of one among others alike, by one thread as they lie; of a wait; of a level.
-  constexpr int64_t row_work = 20, alike_work = 4, wait_work = 4, level_work = 60;
-  if (n == 0 || 10 * alike > 9 * n) return false;
-  const RowSample sample = sample_rows(rows, n, ascending);
-  if (sample.entries >= cost.level_entries || (sample.chained && !cost.any_rows)) return false;
-  const int64_t fewest_rows = sample.chained ? fewest_chained : cost.any_rows ? fewest_of_any : fewest;
-  const Buffer of_row(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
-  I* const level = of_row.as<I>();
-  Buffer lengths(memory, Space::host, static_cast<size_t>(n) * sizeof(BlockSchedule::Length));
-  auto* const length = lengths.as<BlockSchedule::Length>();
+/// Of each row its level and how many entries it has; of each level the longest of its rows that are long, else 0.
+/// False: there are more than `most` levels.
+template <class I, class Rows>
+bool find_short_rows_levels(const Rows& rows, int64_t n, bool ascending, int64_t most, I* level,
+                            BlockSchedule::Length* length, std::vector<int64_t>& longest) {
+  constexpr int64_t at_once = 4, long_row = 32;
+  const bool there = rows.end(n - 1) > 0;   // there are entries
+  const Rows read = rows;                   // no store makes it read its pointers again
+  if (there) level[read.column(0)] = I{0};  // which rows without entries look at
   int64_t count = 0;
   std::vector<std::pair<I, int64_t>> long_rows;  // levels and entries
-  const bool there = rows.end(n - 1) > 0;        // there are entries
-  const Rows read = rows;                        // no store makes it read its pointers again
   for (int64_t step = 0; step < n; ++step) {
     const int64_t row = ascending ? step : n - 1 - step, begin = read.begin(row), end = read.end(row);
     const int64_t of_row = end - begin;
@@ -82,11 +68,36 @@ bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memo
       long_rows.emplace_back(mine, of_row);
     if (mine < count) continue;
     count = mine + 1;
-    if (count * fewest_rows > n) return false;
+    if (count > most) return false;
   }
-  std::vector<int64_t> longest(static_cast<size_t>(count), 0);
+  longest.assign(static_cast<size_t>(count), 0);
   for (const auto& [of, entries] : long_rows)
     longest[static_cast<size_t>(of)] = std::max(longest[static_cast<size_t>(of)], entries);
+  return true;
+}
+
+/// Fills in `made` and returns true where rows are short, levels few, and these are faster, by threads or by one, than
+/// one thread's rows as they lie. alike: rows_alike() of all rows; the rest as for schedule_blocks().
+template <class Dev, class I, class Rows>
+bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memory, const Rows& rows, int64_t n,
+                         bool ascending, int threads, const BlockCost& cost, int64_t alike, BlockSchedule& made) {
+  // Rows of a level, in the mean; where neighbours are chained, blocks of these have fewer levels to wait for.
+  constexpr int64_t fewest = 64, fewest_of_any = 16;
+  const int64_t fewest_chained = std::max<int64_t>(512, 128 * threads);
+  constexpr int64_t alone_in_level = 3;  // so many rows are not worth a level of their own
+  // Beside its entries, of a row and of one among others alike, by one thread as they lie; of a wait; of a level.
+  constexpr int64_t row_work = 20, alike_work = 4, wait_work = 4, level_work = 60;
+  if (n == 0 || 10 * alike > 9 * n) return false;
+  const RowSample sample = sample_rows(rows, n, ascending);
+  if (sample.entries >= cost.level_entries || (sample.chained && !cost.any_rows)) return false;
+  const int64_t fewest_rows = sample.chained ? fewest_chained : cost.any_rows ? fewest_of_any : fewest;
+  const Buffer of_row(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
+  I* const level = of_row.as<I>();
+  Buffer lengths(memory, Space::host, static_cast<size_t>(n) * sizeof(BlockSchedule::Length));
+  auto* const length = lengths.as<BlockSchedule::Length>();
+  std::vector<int64_t> longest;
+  if (!find_short_rows_levels(rows, n, ascending, n / fewest_rows, level, length, longest)) return false;
+  const int64_t count = std::ssize(longest);
   Buffer order(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
   I* const row_at = order.as<I>();
   std::vector<int64_t> starts(static_cast<size_t>(count) + 1);

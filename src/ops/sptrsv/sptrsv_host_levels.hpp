@@ -87,18 +87,17 @@ class LevelKernel final : public Kernel {
       if constexpr (K == 1)
         if (sides.x_row == 1) {
           const OneVector<S, Triangle, ascending, own> one{triangle, alpha, sides.b, sides.b_row, sides.x, medium_};
-          if constexpr (!own && by_vectors)
-            if (!slices_.empty() && sides.b_row == 1) {
-              run_slices<ascending>(queue, one, values);
-              return;
-            }
-          if constexpr (!own && std::is_floating_point_v<S>) {
+          if constexpr (!own && by_vectors) {
             if (slices_.empty()) {
               const BlockSolver<S, I, typename Triangle::Rows, ascending> blocks(
                   rows, triangle_.rows(), schedule_.runs, values, {alpha, sides.b, sides.b_row, sides.x, unit_});
               run(queue, one, [&](const levels::Block* some, int64_t left, int64_t& first_zero) {
                 blocks.solve(some, left, one, first_zero);
               });
+              return;
+            }
+            if (sides.b_row == 1) {
+              run_slices<ascending>(queue, one, values);
               return;
             }
           }

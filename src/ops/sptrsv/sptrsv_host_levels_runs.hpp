@@ -94,13 +94,7 @@ struct RunSolver {
     const bool chained = left > 0 && known(length - 1) == out - way;
     if (k == run.far && left == 1 && chained) {
       join(sum, other, third, fourth);
-      const S* near = values + k * way;
-      S last = out[-way];
-      for (int i = 0; i < group_rows; ++i) {
-        last = sum[i] - near[i * stride] * last;
-        if (!unit) last *= inverse[i];
-        out[i * way] = last;
-      }
+      finish<1, true>(sum, inverse, values + k * way, stride, nullptr, nullptr, nullptr, out);
       return;
     }
     // Up to three terms. Sums of a few terms are joined before these: that changes none but a minus zero.

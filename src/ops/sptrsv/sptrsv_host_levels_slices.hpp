@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "core/memory.hpp"
-#include "device/host_gather.hpp"
 #include "ops/levels/levels_host_schedule.hpp"
 #include "ops/sptrsv/sptrsv_host_group.hpp"
 #include "ops/sptrsv/sptrsv_host_levels_runs.hpp"
