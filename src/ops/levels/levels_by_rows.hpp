@@ -2,10 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <vector>
 
 #include "ops/levels/levels.hpp"
+
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
 
 namespace kkc::levels {
 
@@ -75,10 +80,39 @@ template <class I, class O>
 bool diagonals_at_end(const HostPattern<I, O>& A, int64_t begin, int64_t end, bool at_end) {
   const int64_t from = A.begin(begin), to = A.begin(end);
   if (to - from < end - begin) return false;
-  int64_t descents = 0, between = 0;  // of the latter those from row to row
+  int64_t descents = 0, between = 0;  // of the latter those from row to row, where all is as said
   for (int64_t p = from + 1; p < to; ++p) descents += A.indices[p - 1] >= A.indices[p] ? 1 : 0;
   bool as_said = true;
-  for (int64_t row = begin; row < end; ++row) {
+  int64_t row = begin;
+#if defined(__AVX512VL__)
+  if constexpr (sizeof(I) == 4 && sizeof(O) == 4) {
+    const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+                  base = _mm512_set1_epi32(A.base), one = _mm512_set1_epi32(1), none = _mm512_setzero_si512(),
+                  least = _mm512_set1_epi32(static_cast<int32_t>(from)),
+                  most = _mm512_set1_epi32(static_cast<int32_t>(to - 1));
+    unsigned wrong = 0;
+    for (; row < end; row += 16) {
+      const auto inside = static_cast<__mmask16>(0xffffu >> (16 - std::min<int64_t>(end - row, 16)));
+      const auto offset = [&](int64_t i) {
+        return _mm512_sub_epi32(_mm512_maskz_loadu_epi32(inside, A.offsets + i), base);
+      };
+      const auto column = [&](__m512i entry) {
+        const __m512i at = _mm512_maskz_max_epi32(inside, _mm512_maskz_min_epi32(inside, entry, most), least);
+        return _mm512_mask_i32gather_epi32(none, inside, at, A.indices, sizeof(I));
+      };
+      const __m512i first = offset(row), behind = offset(row + 1),
+                    rows = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(row + A.base)));
+      wrong |= _mm512_mask_cmpge_epi32_mask(inside, first, behind);
+      wrong |= _mm512_mask_cmpneq_epi32_mask(inside, column(at_end ? _mm512_sub_epi32(behind, one) : first), rows);
+      const __mmask16 descends = at_end
+                                     ? _mm512_mask_cmpgt_epi32_mask(inside, rows, column(first))
+                                     : _mm512_mask_cmpge_epi32_mask(inside, column(_mm512_sub_epi32(first, one)), rows);
+      between += std::popcount(static_cast<unsigned>(row == begin ? descends & ~1u : descends));
+    }
+    as_said = wrong == 0;
+  }
+#endif
+  for (; row < end; ++row) {
     const int64_t first = A.begin(row), behind = A.begin(row + 1);
     as_said &= first < behind;
     as_said &= A.column(std::clamp(at_end ? behind - 1 : first, from, to - 1)) == row;

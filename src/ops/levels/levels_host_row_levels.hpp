@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include "core/memory.hpp"
 #include "device/host_bucket.hpp"
 #include "device/host_parallel.hpp"
+#include "ops/levels/levels_host_level_search.hpp"
 #include "ops/levels/levels_host_schedule.hpp"
 
 namespace kkc::levels {
@@ -36,44 +38,80 @@ RowSample sample_rows(const Rows& rows, int64_t n, bool ascending) {
   return {entries / std::max<int64_t>(1, count), 2 * chained > count};
 }
 
-/// Of each row its level and how many entries it has; of each level the longest of its rows that are long, else 0.
-/// False: there are more than `most` levels.
-template <class I, class Rows>
-bool find_short_rows_levels(const Rows& rows, int64_t n, bool ascending, int64_t most, I* level,
-                            BlockSchedule::Length* length, std::vector<int64_t>& longest) {
-  constexpr int64_t at_once = 4, long_row = 32;
-  const bool there = rows.end(n - 1) > 0;   // there are entries
-  const Rows read = rows;                   // no store makes it read its pointers again
-  if (there) level[read.column(0)] = I{0};  // which rows without entries look at
-  int64_t count = 0;
-  std::vector<std::pair<I, int64_t>> long_rows;  // levels and entries
-  for (int64_t step = 0; step < n; ++step) {
-    const int64_t row = ascending ? step : n - 1 - step, begin = read.begin(row), end = read.end(row);
-    const int64_t of_row = end - begin;
-    I mine{0};
-    int64_t p = begin;
-    if (there) {
-      // No branch on few entries' number: of fewer the last one is looked at again, for none any one.
-      const int64_t some = -static_cast<int64_t>(of_row > 0);
-      I before{0};
-      for (int64_t k = 0; k < at_once; ++k)
-        before = std::max(before, level[read.column(std::min(begin + k, end - 1) & some)]);
-      mine = static_cast<I>((before + 1) & static_cast<I>(some));
-      p += at_once;
-    }
-    for (; p < end; ++p) mine = std::max(mine, static_cast<I>(level[read.column(p)] + 1));
-    level[row] = mine;
-    length[row] = static_cast<BlockSchedule::Length>(std::min(of_row, BlockSchedule::longest));
-    if (of_row > long_row) [[unlikely]]
-      long_rows.emplace_back(mine, of_row);
-    if (mine < count) continue;
-    count = mine + 1;
-    if (count > most) return false;
+/// Parts that a thread counts and deals side by side: it seldom counts where it just has, which it would wait for.
+inline constexpr int64_t parts_in_turns = 4;
+
+/// Whether levels are so large that counters of each part for all keys cost little, and that rows of a level which lie
+/// side by side, but go to several threads by their lengths, are few.
+inline bool worth_by_length(int64_t n, int64_t levels, int threads) {
+  return 2 * lengths_of_level * levels * parts_in_turns * threads <= n;
+}
+
+/// f(part, row) for the rows of parts_in_turns parts of all n from `first_part` on, the parts in turns.
+template <class F>
+void each_in_turns(int64_t n, int64_t parts, int64_t first_part, const F& f) {
+  std::array<int64_t, parts_in_turns + 1> begin;
+  int64_t shortest = n;
+  for (size_t part = 0; part <= parts_in_turns; ++part) {
+    begin[part] = part_begin(n, parts, first_part + static_cast<int64_t>(part));
+    if (part > 0) shortest = std::min(shortest, begin[part] - begin[part - 1]);
   }
-  longest.assign(static_cast<size_t>(count), 0);
-  for (const auto& [of, entries] : long_rows)
-    longest[static_cast<size_t>(of)] = std::max(longest[static_cast<size_t>(of)], entries);
-  return true;
+  for (int64_t i = 0; i < shortest; ++i)
+    for (size_t part = 0; part < parts_in_turns; ++part) f(part, begin[part] + i);
+  for (size_t part = 0; part < parts_in_turns; ++part)
+    for (int64_t row = begin[part] + shortest; row < begin[part + 1]; ++row) f(part, row);
+}
+
+/// Rows by level, those of a level as they lie. starts: becomes the levels' bounds.
+template <class Dev, class I>
+void deal_by_level(Queue& queue, I* key, int64_t n, int64_t levels, int threads, I* row_at,
+                   std::vector<int64_t>& starts) {
+  const auto first = [=](int64_t part) { return part_begin(n, threads, part); };
+  host_parts<Dev>(queue, threads, [&](int64_t part) {
+    for (int64_t i = first(part); i < first(part + 1); ++i) key[i] >>= length_bits;
+  });
+  host_bucket<Dev>(queue, key, 0, levels, threads, starts.data(), first, [&](int64_t part, const auto& next) {
+    for (int64_t i = first(part); i < first(part + 1); ++i) row_at[next(i)] = static_cast<I>(i);
+  });
+}
+
+/// The same, but a part's rows of a level by their lengths: neighbours stay near each other. Returns
+/// BlockSchedule::length_starts.
+template <class Dev, class I>
+std::vector<int64_t> deal_by_length(Queue& queue, const I* key, int64_t n, int64_t levels, int threads, I* row_at,
+                                    std::vector<int64_t>& starts) {
+  const int64_t parts = parts_in_turns * threads;
+  const auto keys = static_cast<size_t>(levels * lengths_of_level);
+  std::vector<std::vector<int64_t>> counted(static_cast<size_t>(parts));  // then where the next one goes
+  const auto each_of = [&](int64_t thread, const auto& f) {               // f(part's counter, row)
+    std::array<int64_t*, parts_in_turns> counters;
+    for (size_t part = 0; part < parts_in_turns; ++part)
+      counters[part] = counted[static_cast<size_t>(thread) * parts_in_turns + part].data();
+    each_in_turns(n, parts, thread * parts_in_turns,
+                  [&f, counters, key](size_t part, int64_t row) { f(counters[part][key[row]], row); });
+  };
+  host_parts_checked<Dev>(queue, threads, [&](int64_t thread) {
+    for (size_t part = 0; part < parts_in_turns; ++part)
+      counted[static_cast<size_t>(thread) * parts_in_turns + part].assign(keys, 0);
+    each_of(thread, [](int64_t& count, int64_t) { ++count; });
+  });
+  std::vector<int64_t> length_starts(keys * static_cast<size_t>(parts) + 1);
+  int64_t at = 0, *begin = length_starts.data();
+  for (int64_t level = 0; level < levels; ++level) {
+    starts[static_cast<size_t>(level)] = at;
+    for (auto& of_part : counted) {
+      int64_t* const counts = of_part.data() + level * lengths_of_level;
+      for (int64_t length = 0; length < lengths_of_level; ++length) {
+        *begin++ = at;
+        at += std::exchange(counts[length], at);
+      }
+    }
+  }
+  starts.back() = *begin = at;
+  host_parts<Dev>(queue, threads, [&](int64_t thread) {
+    each_of(thread, [row_at](int64_t& next, int64_t row) { row_at[next++] = static_cast<I>(row); });
+  });
+  return length_starts;
 }
 
 /// Fills in `made` and returns true where rows are short, levels few, and these are faster, by threads or by one, than
@@ -92,19 +130,22 @@ bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memo
   if (sample.entries >= cost.level_entries || (sample.chained && !cost.any_rows)) return false;
   const int64_t fewest_rows = sample.chained ? fewest_chained : cost.any_rows ? fewest_of_any : fewest;
   const Buffer of_row(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
-  I* const level = of_row.as<I>();
+  I* const key = of_row.as<I>();
   Buffer lengths(memory, Space::host, static_cast<size_t>(n) * sizeof(BlockSchedule::Length));
   auto* const length = lengths.as<BlockSchedule::Length>();
   std::vector<int64_t> longest;
-  if (!find_short_rows_levels(rows, n, ascending, n / fewest_rows, level, length, longest)) return false;
+  using Search = LevelSearch<I, Rows>;
+  if (!Search(rows, n, ascending, key, length)
+           .find(std::min<int64_t>(n / fewest_rows, Search::most_levels), sample.chained, longest))
+    return false;
   const int64_t count = std::ssize(longest);
   Buffer order(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
   I* const row_at = order.as<I>();
-  std::vector<int64_t> starts(static_cast<size_t>(count) + 1);
-  const auto first = [&](int64_t part) { return part_begin(n, threads, part); };
-  host_bucket<Dev>(queue, level, 0, count, threads, starts.data(), first, [&](int64_t part, const auto& next) {
-    for (int64_t i = first(part); i < first(part + 1); ++i) row_at[next(i)] = static_cast<I>(i);
-  });
+  std::vector<int64_t> starts(static_cast<size_t>(count) + 1), length_starts;
+  if (worth_by_length(n, count, threads))
+    length_starts = deal_by_length<Dev>(queue, key, n, count, threads, row_at, starts);
+  else
+    deal_by_level<Dev>(queue, key, n, count, threads, row_at, starts);
   // Of rows in this order, before each `apart`th one.
   constexpr int64_t apart = 16;
   const auto before = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(n / apart) + 1);
@@ -197,6 +238,7 @@ bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memo
   }
   made.order = std::move(order);
   made.lengths = std::move(lengths);
+  made.length_starts = std::move(length_starts);
   made.find_next();
   return true;
 }

@@ -10,6 +10,10 @@
 
 #include "ops/levels/levels_by_rows.hpp"
 
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
 namespace kkc::levels {
 
 /// Alike: every row's columns are those of the row before it, each one more. Else rows each of its own kind.
@@ -25,7 +29,15 @@ template <class I, class O>
 int64_t count_alike(const HostPattern<I, O>& A, int64_t first, int64_t end) {
   constexpr int64_t rows_at_once = 16, entries_at_once = 64;
   const int64_t length = A.begin(first + 1) - A.begin(first);
-  for (int64_t row = first + 1; row < end;) {
+  int64_t row = first + 1;
+  // Most that are not alike tell it soon.
+  for (const int64_t few = std::min(end, first + shortest_run); row < few; ++row) {
+    if (A.begin(row + 1) - A.begin(row) != length) return row - first - 1;
+    const I* const now = A.indices + A.begin(row);
+    for (int64_t e = 0; e < length; ++e)
+      if (static_cast<int64_t>(now[e]) - now[e - length] != 1) return row - first - 1;
+  }
+  while (row < end) {
     const int64_t most = std::min(rows_at_once, end - row);
     const auto as_long = [&](int64_t i) { return A.offsets[row + i + 1] - A.offsets[row + i] == length; };
     if (!as_long(0)) return row - first - 1;
@@ -79,12 +91,32 @@ class AlikeRows {
   }
 
  private:
-  static constexpr int64_t least_at_once = 8, most_at_once = 64;  // behind a line of a grid the next one begins
+  static constexpr int64_t least_at_once = 16, most_at_once = 64;  // behind a line of a grid the next one begins
 
   void look(int64_t row, int64_t end) {
     const int64_t count = std::min(at_once_, end - 1 - row);
     uint64_t as_next = 0;
-    for (int64_t i = 0; i < count; ++i) {
+    int64_t i = 0;
+#if defined(__AVX512VL__)
+    if constexpr (sizeof(I) == 4 && sizeof(O) == 4)
+      for (; i < count; i += 16) {
+        const auto inside = static_cast<__mmask16>(0xffffu >> (16 - std::min<int64_t>(count - i, 16)));
+        const auto offset = [&](int64_t at) { return _mm512_maskz_loadu_epi32(inside, A_.offsets + row + i + at); };
+        const auto first_column = [&](__m512i begin) {
+          const __m512i at = _mm512_maskz_min_epi32(inside, _mm512_sub_epi32(begin, _mm512_set1_epi32(A_.base)),
+                                                    _mm512_set1_epi32(static_cast<int32_t>(last_)));
+          return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), inside, at, A_.indices, sizeof(I));
+        };
+        const __m512i begin = offset(0), next = offset(1), behind = offset(2);
+        const __mmask16 as_long = _mm512_mask_cmpeq_epi32_mask(inside, _mm512_sub_epi32(behind, next),
+                                                               _mm512_sub_epi32(next, begin)),
+                        shifted = _mm512_cmpeq_epi32_mask(_mm512_sub_epi32(first_column(next), first_column(begin)),
+                                                          _mm512_set1_epi32(1)),
+                        empty = _mm512_cmpeq_epi32_mask(begin, next);
+        as_next |= static_cast<uint64_t>(as_long & (shifted | empty)) << i;
+      }
+#endif
+    for (; i < count; ++i) {
       const int64_t begin = A_.begin(row + i), next = A_.begin(row + i + 1), behind = A_.begin(row + i + 2);
       const bool as_long = behind - next == next - begin,
                  shifted = A_.indices[std::min(next, last_)] - A_.indices[std::min(begin, last_)] == 1;

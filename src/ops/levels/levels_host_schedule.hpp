@@ -33,6 +33,10 @@ inline int64_t rows_alike(const std::vector<Run>& runs) {
 /// Block::run of rows by level that are of more than one.
 inline constexpr int64_t several_levels = -1;
 
+/// Rows of a level are told apart by their entries, up to 31: so many keys a level.
+inline constexpr int length_bits = 5;
+inline constexpr int64_t lengths_of_level = int64_t{1} << length_bits;
+
 struct BlockSchedule {
   int threads = 1;
   int64_t blocks = 0, levels = 0, phases = 0;
@@ -64,8 +68,27 @@ struct BlockSchedule {
   using Length = uint16_t;
   static constexpr int64_t longest = std::numeric_limits<Length>::max();
   Buffer lengths;
+  /// With `order`, where stretches of a level's rows are in order of their lengths, those of lengths_of_level - 1 and
+  /// more being of one: where each stretch's rows of each length begin, and the end of all; for the plan. Else empty.
+  std::vector<int64_t> length_starts;
   /// Not 0: no blocks. Threads solve so many steps each in turn, in their order, and wait for single rows.
   int64_t steps_in_turn = 0;
+
+  /// f(length, count) for a block's rows, in order; with length_starts.
+  template <class F>
+  void each_length(const Block& block, F f) const {
+    const int64_t *const all = length_starts.data(), *const behind = all + length_starts.size() - 1;
+    for (const int64_t* at = std::upper_bound(all, behind, block.first) - 1;
+         at < behind && *at < block.first + block.count; ++at) {
+      const int64_t begin = std::max(at[0], block.first), end = std::min(at[1], block.first + block.count);
+      if (begin < end) f((at - all) % lengths_of_level, end - begin);
+    }
+  }
+
+  void forget_lengths() {
+    lengths = Buffer();
+    length_starts = {};
+  }
 
   /// Fills in each share's `next`.
   void find_next() {

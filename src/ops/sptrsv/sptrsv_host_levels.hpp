@@ -41,12 +41,10 @@ class LevelKernel final : public Kernel {
     slices_.resize(static_cast<size_t>(schedule_.threads));
     host_parts_checked<Dev>(queue, schedule_.threads, [&](int64_t thread) {
       if constexpr (by_vectors)
-        slices_[static_cast<size_t>(thread)].plan(desc.memory, schedule_.shares[static_cast<size_t>(thread)],
-                                                  schedule_.order.template as<I>(),
-                                                  schedule_.lengths.template as<levels::BlockSchedule::Length>(),
+        slices_[static_cast<size_t>(thread)].plan(desc.memory, schedule_, thread,
                                                   typename Triangle::Rows(triangle_, desc.A), ascending_);
     });
-    schedule_.lengths = Buffer();
+    schedule_.forget_lengths();
   }
 
   void execute(Queue& queue, const Args& args) override {

@@ -37,11 +37,11 @@ class LevelSlices {
     bool unit;
   };
 
-  /// share: of the schedule, whose rows by level are `order`. rows: HostTriangle's, as they lie in the caller's matrix.
-  /// lengths: of these.
+  /// A thread's share of the schedule, which has an order. rows: HostTriangle's, as they lie in the caller's matrix.
   template <class Rows>
-  void plan(const std::shared_ptr<const Memory>& memory, const levels::BlockSchedule::Share& share, const I* order,
-            const levels::BlockSchedule::Length* lengths, const Rows& rows, bool ascending) {
+  void plan(const std::shared_ptr<const Memory>& memory, const levels::BlockSchedule& schedule, int64_t thread,
+            const Rows& rows, bool ascending) {
+    const levels::BlockSchedule::Share& share = schedule.shares[static_cast<size_t>(thread)];
     int64_t most = 0, steps = 0;
     for (const levels::Block& block : share.blocks)
       if (block.run != levels::several_levels) most += block.count + classes * (lanes - 1);
@@ -49,7 +49,7 @@ class LevelSlices {
     begins_.reserve(share.blocks.size() + 1);
     begins_.push_back({0, 0});
     for (const levels::Block& block : share.blocks) {
-      if (block.run != levels::several_levels) cut(order + block.first, block.count, lengths, all.get(), steps);
+      if (block.run != levels::several_levels) cut(schedule, block, all.get(), steps);
       begins_.push_back({std::ssize(slices_), steps});
     }
     const auto buffer = [&](int64_t count, size_t each) {
@@ -116,12 +116,18 @@ class LevelSlices {
   static constexpr int64_t classes = longest_in_vectors + 2;
 
   /// Slices of rows of a level that leave as many terms to four sums, at the end of `all`, in order of their lengths.
-  void cut(const I* rows, int64_t count, const levels::BlockSchedule::Length* lengths, I* all, int64_t& steps) {
-    const auto class_of = [&](I row) {
-      return static_cast<size_t>(std::min<int64_t>(lengths[row], longest_in_vectors + 1));
+  void cut(const levels::BlockSchedule& schedule, const levels::Block& block, I* all, int64_t& steps) {
+    const I* const rows = schedule.order.template as<I>() + block.first;
+    const auto* const lengths = schedule.lengths.template as<levels::BlockSchedule::Length>();
+    const auto class_of = [](int64_t length) {
+      return static_cast<size_t>(std::min<int64_t>(length, longest_in_vectors + 1));
     };
     std::array<int64_t, classes> next{};
-    for (int64_t i = 0; i < count; ++i) ++next[class_of(rows[i])];
+    const bool in_order = !schedule.length_starts.empty();
+    if (in_order)
+      schedule.each_length(block, [&](int64_t length, int64_t count) { next[class_of(length)] += count; });
+    else
+      for (int64_t i = 0; i < block.count; ++i) ++next[class_of(lengths[rows[i]])];
     int64_t end = std::ssize(slices_) * lanes;
     for (int64_t shortest = 0; shortest < classes;) {
       // Those that share slices follow each other.
@@ -144,7 +150,14 @@ class LevelSlices {
       end = std::ssize(slices_) * lanes;
       shortest = behind;
     }
-    for (int64_t i = 0; i < count; ++i) all[next[class_of(rows[i])]++] = rows[i];
+    if (in_order) {
+      schedule.each_length(block, [&, from = rows](int64_t length, int64_t count) mutable {
+        std::copy_n(from, count, all + std::exchange(next[class_of(length)], next[class_of(length)] + count));
+        from += count;
+      });
+    } else {
+      for (int64_t i = 0; i < block.count; ++i) all[next[class_of(lengths[rows[i]])]++] = rows[i];
+    }
     // What a slice lacks.
     for (int64_t i = begins_.back().slice; i < std::ssize(slices_); ++i) {
       I* const of = all + i * lanes;
@@ -235,36 +248,48 @@ template <class S, class I, class O>
 template <class Rows>
 void LevelSlices<S, I, O>::fill_masked(const Rows& rows, int64_t way) {
   const int32_t* row = rows_.template as<int32_t>();
-  O *first = firsts_.template as<O>(), *last = lasts_.template as<O>();
+  O *first = firsts_.template as<O>(), *lasts = lasts_.template as<O>();
   int32_t* column = columns_.template as<int32_t>();
   uint8_t* mask = masks_.template as<uint8_t>();
   const __m256i base = _mm256_set1_epi32(static_cast<int32_t>(rows.base())), none = _mm256_setzero_si256();
+  // Of the offsets of eight rows.
+  const auto positions = [none](const O* from, __m256i of, O less) {
+    if constexpr (sizeof(O) == 8)
+      return _mm512_sub_epi64(_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), 0xff, of, from, 8),
+                              _mm512_set1_epi64(less));
+    else
+      return _mm512_maskz_cvtepi32_epi64(
+          0xff, _mm256_sub_epi32(_mm256_mmask_i32gather_epi32(none, 0xff, of, from, 4), _mm256_set1_epi32(less)));
+  };
+  const auto keep = [](__m512i places, O* to) {
+    if constexpr (sizeof(O) == 8)
+      _mm512_storeu_si512(to, places);
+    else
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi64_epi32(0xff, places));
+  };
   for (const Slice& slice : slices_) {
-    alignas(64) int64_t from[lanes], behind[lanes], lengths[lanes];
-    for (int32_t j = 0; j < lanes; ++j) {
-      const int64_t begin = rows.begin(row[j]), end = rows.end(row[j]), length = end - begin;
-      from[j] = way > 0 ? begin : end - 1;
-      behind[j] = way > 0 ? end - 1 : begin;
-      lengths[j] = j < slice.rows ? length : 0;
-      first[j] = static_cast<O>(from[j]);
-      last[j] = static_cast<O>(behind[j]);
-    }
-    const __m512i length = _mm512_load_si512(lengths);
+    const __m256i of = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row));
+    const __m512i begin = positions(rows.begins(), of, rows.begin_base()),
+                  end = positions(rows.ends(), of, rows.end_base()), one = _mm512_set1_epi64(1),
+                  last = _mm512_sub_epi64(end, one), from = way > 0 ? begin : last, behind = way > 0 ? last : begin,
+                  length = _mm512_maskz_sub_epi64(static_cast<__mmask8>((1u << slice.rows) - 1), end, begin);
+    keep(from, first);
+    keep(behind, lasts);
     const auto put = [&](__m512i at, __mmask8 some) __attribute__((always_inline)) {
       const __m256i found = _mm512_mask_i64gather_epi32(none, some, at, rows.indices(), sizeof(int32_t));
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(column), _mm256_maskz_sub_epi32(some, found, base));
       *mask++ = some;
       column += lanes;
     };
-    __m512i at = _mm512_load_si512(from);
+    __m512i at = from;
     for (int32_t k = 1; k < slice.width(); ++k) {
       put(at, _mm512_cmpgt_epi64_mask(length, _mm512_set1_epi64(k)));
       at = _mm512_add_epi64(at, _mm512_set1_epi64(way));
     }
-    if (slice.width() > 0) put(_mm512_load_si512(behind), _mm512_cmpgt_epi64_mask(length, _mm512_setzero_si512()));
+    if (slice.width() > 0) put(behind, _mm512_cmpgt_epi64_mask(length, _mm512_setzero_si512()));
     row += lanes;
     first += lanes;
-    last += lanes;
+    lasts += lanes;
   }
 }
 

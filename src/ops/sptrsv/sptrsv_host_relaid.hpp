@@ -38,11 +38,10 @@ class RelaidKernel final : public Kernel {
     if (schedule_.order.data() != nullptr) {
       slices_.resize(static_cast<size_t>(schedule_.threads));
       host_parts_checked<Dev>(queue, schedule_.threads, [&](int64_t thread) {
-        slices_[static_cast<size_t>(thread)].plan(desc.memory, schedule_.shares[static_cast<size_t>(thread)],
-                                                  schedule_.order.template as<I>(), rows);
+        slices_[static_cast<size_t>(thread)].plan(desc.memory, schedule_, thread, rows);
       });
       schedule_.order = Buffer();
-      schedule_.lengths = Buffer();
+      schedule_.forget_lengths();
       return;
     }
     medium_ = has_short_rows<S, I> && seldom_chained(rows, n_, ascending_);

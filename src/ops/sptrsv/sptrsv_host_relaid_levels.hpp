@@ -44,16 +44,17 @@ class LevelSlices {
     }
   };
 
-  /// share: of the schedule. order: its rows by level. rows: HostTriangle's.
+  /// A thread's share of the schedule, which has an order. rows: HostTriangle's.
   template <class Rows>
-  void plan(const std::shared_ptr<const Memory>& memory, const levels::BlockSchedule::Share& share, const I* order,
+  void plan(const std::shared_ptr<const Memory>& memory, const levels::BlockSchedule& schedule, int64_t thread,
             const Rows& rows) {
+    const levels::BlockSchedule::Share& share = schedule.shares[static_cast<size_t>(thread)];
     std::vector<I> all;
     Place at;
     places_.push_back(at);
     for (size_t phase = 0; phase < share.ends.size(); ++phase) {
       for (int64_t b = share.begin(static_cast<int64_t>(phase)); b < share.ends[phase]; ++b)
-        cut(share.blocks[static_cast<size_t>(b)], order, rows, all, at);
+        cut(schedule, share.blocks[static_cast<size_t>(b)], rows, all, at);
       places_.push_back(at);
     }
     const auto buffer = [&](int64_t count, size_t each) {
@@ -139,28 +140,45 @@ class LevelSlices {
   static constexpr int64_t longest_in_vectors = 24;
   static constexpr size_t few_rows = 2;
 
-  /// Stable. Few lengths are counted, longer ones taken for the same.
+  /// A block's rows by their lengths, stable. Few lengths are counted, longer ones taken for the same.
   template <class Length>
-  static void sort_by(const Length& length, std::vector<I>& mine) {
+  static std::vector<I> sorted(const levels::BlockSchedule& schedule, const levels::Block& block,
+                               const Length& length) {
     constexpr int64_t counted = 64;
-    const auto key = [&](I row) { return static_cast<size_t>(std::min<int64_t>(length(row), counted)); };
-    std::array<size_t, counted + 2> next{};
-    for (const I row : mine) ++next[key(row) + 1];
+    const I* const rows = schedule.order.template as<I>() + block.first;
+    const auto each = [&](const auto& f) {  // f(rows, of which length, number)
+      if (schedule.length_starts.empty()) {
+        for (const I* row = rows; row < rows + block.count; ++row)
+          f(row, static_cast<size_t>(std::min<int64_t>(length(*row), counted)), 1);
+      } else {
+        schedule.each_length(block, [&, row = rows](int64_t of_row, int64_t count) mutable {
+          f(row, static_cast<size_t>(of_row), count);
+          row += count;
+        });
+      }
+    };
+    std::array<int64_t, counted + 2> next{};
+    each([&](const I*, size_t of, int64_t count) { next[of + 1] += count; });
     std::partial_sum(next.begin(), next.end(), next.begin());
-    const auto long_ones = static_cast<std::ptrdiff_t>(next[counted]);
-    std::vector<I> sorted(mine.size());
-    for (const I row : mine) sorted[next[key(row)]++] = row;
-    std::stable_sort(sorted.begin() + long_ones, sorted.end(), [&](I a, I b) { return length(a) < length(b); });
-    mine = std::move(sorted);
+    const int64_t told_apart = schedule.length_starts.empty() ? counted : levels::lengths_of_level - 1,
+                  long_ones = next[static_cast<size_t>(told_apart)];
+    std::vector<I> made(static_cast<size_t>(block.count));
+    each([&](const I* row, size_t of, int64_t count) {
+      std::copy_n(row, count, made.begin() + std::exchange(next[of], next[of] + count));
+    });
+    std::stable_sort(made.begin() + long_ones, made.end(), [&](I a, I b) { return length(a) < length(b); });
+    return made;
   }
 
   /// Slices of a block's rows: as long as these are of one level, put in order of their lengths.
   template <class Rows>
-  void cut(const levels::Block& block, const I* order, const Rows& rows, std::vector<I>& all, Place& at) {
+  void cut(const levels::BlockSchedule& schedule, const levels::Block& block, const Rows& rows, std::vector<I>& all,
+           Place& at) {
     const auto length = [&](I row) { return rows.end(row) - rows.begin(row); };
-    std::vector<I> mine(order + block.first, order + block.first + block.count);
     const bool one_level = block.run != levels::several_levels;
-    if (one_level) sort_by(length, mine);
+    const I* const order = schedule.order.template as<I>() + block.first;
+    const std::vector<I> mine =
+        one_level ? sorted(schedule, block, length) : std::vector<I>(order, order + block.count);
     for (size_t i = 0; i < mine.size();) {
       size_t end = i + 1;
       const int64_t shortest = length(mine[i]), most = 2 * shortest + 2;

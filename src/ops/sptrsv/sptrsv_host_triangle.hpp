@@ -178,6 +178,11 @@ class HostTriangle {
       return std::mismatch(indices_ + first, indices_ + first + count, indices_ + other).first - (indices_ + first);
     }
     const I* indices() const { return indices_; }
+    /// Where begin() and end() come from, and what these are less.
+    const O* begins() const { return begins_; }
+    const O* ends() const { return ends_; }
+    O begin_base() const { return begin_base_; }
+    O end_base() const { return end_base_; }
     /// Asks for where a row lies.
     [[gnu::always_inline]] void prefetch_row(int64_t row) const {
       __builtin_prefetch(begins_ + row);
