@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("spgemm: rows that have the same columns", "[spgemm]", float,
     SpgemmCase<T> c;
     c.implementation = tiling(device);
     for (const auto& [most, near, reach] : {std::array<int64_t, 3>{3, 6, 40}, {6, 9, 300}, {23, 5, 8}, {4, 60, 2000}}) {
-      auto rows = points(random, is_gpu(device) ? 900 : 500, most, near, reach);
+      auto rows = points(random, is_gpu(device) ? 900 : 300, most, near, reach);
       const auto n = static_cast<int64_t>(rows.size());
       // Rows without entries, and rows whose columns follow each other across i-nodes.
       rows[40].clear();

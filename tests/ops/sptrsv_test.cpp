@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("sptrsv: every implementation on more work than one thread ge
         const HostCsr<T> A = random_triangle<T>(random, depth, n, uplo, diag, random_hold(random));
         for (const std::string& implementation : implementations(visit.device, "sptrsv"))
           for (const kkc_op_t op : {KKC_OP_NONE, KKC_OP_HERMITIAN})
-            for (int repeat = 0; repeat < 2; ++repeat) {
+            for (int repeat = 0; repeat < (is_gpu(visit.device) ? 2 : 1); ++repeat) {
               SptrsvCase<T> c = random_case<T>(random, visit.device, implementation, op);
               c.uplo = uplo;
               c.diag = diag;

@@ -1,6 +1,7 @@
 // What tests of sparse products on GPUs share: rows of given columns, the same bits in two ways, what plans say.
 #pragma once
 
+#include <set>
 #include <type_traits>
 
 #include "support/catch.hpp"
@@ -10,6 +11,12 @@ namespace kkc_test {
 
 /// `count` different columns below `cols`, in order.
 inline std::vector<int64_t> different(Random& random, int64_t count, int64_t cols) {
+  if (16 * count < cols) {
+    std::set<int64_t> few;
+    while (static_cast<int64_t>(few.size()) < count)
+      few.insert(static_cast<int64_t>(random() % static_cast<uint64_t>(cols)));
+    return {few.begin(), few.end()};
+  }
   std::vector<bool> taken(static_cast<size_t>(cols), false);
   for (int64_t left = count; left > 0;) {
     const auto column = static_cast<size_t>(random() % static_cast<uint64_t>(cols));

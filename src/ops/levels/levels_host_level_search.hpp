@@ -28,8 +28,9 @@ class LevelSearch {
   LevelSearch(const Rows& rows, int64_t n, bool ascending, I* key, Length* length)
       : rows_(rows), n_(n), ascending_(ascending), key_(key), length_(length) {}
 
-  /// No key is larger.
-  static constexpr int64_t most_levels = std::numeric_limits<I>::max() >> length_bits;
+  static constexpr int64_t rows_at_once = 1024;  // before levels are counted
+  /// Of so many keys are no larger than an I, until they are counted.
+  static constexpr int64_t most_levels = (std::numeric_limits<I>::max() >> length_bits) - rows_at_once;
 
   /// Fills in keys, of each row its level times lengths_of_level and its entries, and lengths. chained: most rows need
   /// their neighbour. longest: becomes for each level the longest of its rows that are long, else 0. False: there are
@@ -52,7 +53,7 @@ class LevelSearch {
   }
 
  private:
-  static constexpr int64_t rows_at_once = 1024, long_row = 32;
+  static constexpr int64_t long_row = 32;
 
   /// Level.
   int64_t highest() {
