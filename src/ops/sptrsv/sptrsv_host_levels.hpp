@@ -29,10 +29,10 @@ class LevelKernel final : public Kernel {
         unit_(desc.diag == Diag::unit),
         conjugate_(conjugates(desc.op)),
         triangle_(Triangle::template make<Dev>(desc, queue)),
-        schedule_(levels::schedule_blocks<Dev, I>(queue, desc.memory, typename Triangle::Rows(triangle_, desc.A),
-                                                  desc.A.rows, ascending_, threads_for(desc, queue),
-                                                  by_vectors && !triangle_.own() ? short_rows_cost : block_cost,
-                                                  triangle_.take_runs())),
+        schedule_(levels::schedule_blocks<Dev, I>(
+            queue, desc.memory, typename Triangle::Rows(triangle_, desc.A), desc.A.rows, ascending_,
+            threads_for(desc, queue), by_vectors && triangle_.single_diagonals() ? short_rows_cost : block_cost,
+            triangle_.take_runs())),
         runner_(schedule_.threads),
         zeros_(static_cast<size_t>(schedule_.threads)),
         medium_(has_short_rows<S, I> && !triangle_.own() &&
@@ -41,8 +41,8 @@ class LevelKernel final : public Kernel {
     slices_.resize(static_cast<size_t>(schedule_.threads));
     host_parts_checked<Dev>(queue, schedule_.threads, [&](int64_t thread) {
       if constexpr (by_vectors)
-        slices_[static_cast<size_t>(thread)].plan(desc.memory, schedule_, thread,
-                                                  typename Triangle::Rows(triangle_, desc.A), ascending_);
+        slices_[static_cast<size_t>(thread)].plan(
+            desc.memory, schedule_, thread, typename Triangle::Rows(triangle_, desc.A), ascending_, triangle_.own());
     });
     schedule_.forget_lengths();
   }
@@ -85,7 +85,12 @@ class LevelKernel final : public Kernel {
       if constexpr (K == 1)
         if (sides.x_row == 1) {
           const OneVector<S, Triangle, ascending, own> one{triangle, alpha, sides.b, sides.b_row, sides.x, medium_};
-          if constexpr (!own && by_vectors) {
+          if constexpr (by_vectors)
+            if (!slices_.empty() && sides.b_row == 1) {
+              run_slices<ascending, own>(queue, one, values);
+              return;
+            }
+          if constexpr (!own && by_vectors)
             if (slices_.empty()) {
               const BlockSolver<S, I, typename Triangle::Rows, ascending> blocks(
                   rows, triangle_.rows(), schedule_.runs, values, {alpha, sides.b, sides.b_row, sides.x, unit_});
@@ -94,11 +99,6 @@ class LevelKernel final : public Kernel {
               });
               return;
             }
-            if (sides.b_row == 1) {
-              run_slices<ascending>(queue, one, values);
-              return;
-            }
-          }
           run(queue, one);
           return;
         }
@@ -113,7 +113,7 @@ class LevelKernel final : public Kernel {
     refuse_zero(first_zero, triangle_.rows());
   }
 
-  template <bool ascending, class Steps>
+  template <bool ascending, bool own, class Steps>
   void run_slices(Queue& queue, const Steps& steps, const S* values) {
     runner_.template run<Dev>(queue, schedule_, [&](int thread, int64_t phase) {
       const auto t = static_cast<size_t>(thread);
@@ -125,7 +125,8 @@ class LevelKernel final : public Kernel {
         if (block.run == levels::several_levels)
           by_row(schedule_.order.template as<I>() + block.first, block.count);
         else
-          slices_[t].template solve<ascending>(b, values, {steps.alpha, steps.b, steps.x, unit_}, by_row, first_zero);
+          slices_[t].template solve<ascending, own>(b, values, {steps.alpha, steps.b, steps.x, unit_}, by_row,
+                                                    first_zero);
       }
     });
   }

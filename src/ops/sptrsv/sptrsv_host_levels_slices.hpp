@@ -37,10 +37,11 @@ class LevelSlices {
     bool unit;
   };
 
-  /// A thread's share of the schedule, which has an order. rows: HostTriangle's, as they lie in the caller's matrix.
+  /// A thread's share of the schedule, which has an order. rows: HostTriangle's; own: listed by the plan.
   template <class Rows>
   void plan(const std::shared_ptr<const Memory>& memory, const levels::BlockSchedule& schedule, int64_t thread,
-            const Rows& rows, bool ascending) {
+            const Rows& rows, bool ascending, bool own) {
+    own_ = own;
     const levels::BlockSchedule::Share& share = schedule.shares[static_cast<size_t>(thread)];
     int64_t most = 0, steps = 0;
     for (const levels::Block& block : share.blocks)
@@ -57,10 +58,11 @@ class LevelSlices {
     };
     const int64_t count = std::ssize(slices_) * lanes;
     rows_ = buffer(count, sizeof(I));
-    firsts_ = buffer(count, sizeof(O));
+    firsts_ = buffer(own ? 0 : count, sizeof(O));
     lasts_ = buffer(count, sizeof(O));
     columns_ = buffer(steps * lanes, sizeof(I));
     masks_ = buffer(masked ? steps : 0, 1);
+    places_ = buffer(own ? steps * lanes : 0, sizeof(O));
     std::copy(all.get(), all.get() + count, rows_.template as<I>());
     if constexpr (masked)
       fill_masked(rows, ascending ? 1 : -1);
@@ -70,28 +72,29 @@ class LevelSlices {
 
   /// A block of the share. solve_rows(rows, count): solves those for which vectors do not pay. first_zero: gets the
   /// first row whose diagonal is zero.
-  template <bool ascending, class ByRow>
+  template <bool ascending, bool own, class ByRow>
   void solve(int64_t block, const S* values, const Vectors& vectors, const ByRow& solve_rows,
              int64_t& first_zero) const {
     const Place begin = begins_[static_cast<size_t>(block)];
     At at = {slices_.data() + begin.slice,
              rows_.template as<I>() + begin.slice * lanes,
-             firsts_.template as<O>() + begin.slice * lanes,
+             (own ? lasts_ : firsts_).template as<O>() + begin.slice * lanes,
              lasts_.template as<O>() + begin.slice * lanes,
              columns_.template as<I>() + begin.step * lanes,
-             masked ? masks_.template as<uint8_t>() + begin.step : nullptr};
+             masked ? masks_.template as<uint8_t>() + begin.step : nullptr,
+             (own ? places_ : lasts_).template as<O>() + (own ? begin.step * lanes : 0)};
     const Slice* const end = slices_.data() + begins_[static_cast<size_t>(block) + 1].slice;
     for (; at.slice < end; ++at.slice, at.row += lanes, at.first += lanes, at.last += lanes)
       if (at.slice->fours == by_row)
         solve_rows(at.row, at.slice->rows);
       else if constexpr (masked)
-        solve_masked<ascending>(at, values, vectors, first_zero);
+        solve_masked<ascending, own>(at, values, vectors, first_zero);
       else
-        solve_all<ascending>(at, values, vectors, first_zero);
+        solve_all<ascending, own>(at, values, vectors, first_zero);
   }
 
   size_t bytes() const {
-    return rows_.bytes() + firsts_.bytes() + lasts_.bytes() + columns_.bytes() + masks_.bytes() +
+    return rows_.bytes() + firsts_.bytes() + lasts_.bytes() + columns_.bytes() + masks_.bytes() + places_.bytes() +
            slices_.size() * sizeof(Slice) + begins_.size() * sizeof(Place);
   }
 
@@ -101,7 +104,8 @@ class LevelSlices {
   static constexpr int64_t longest_in_vectors = 24, few_rows = 2, few_long_rows = 4;
 
   /// Of rows of one level, whose terms are added to four sums as long as there are `fours`, then up to `rest` to the
-  /// first of them; each row's last one, if any row has one, comes after the sums were joined.
+  /// first of them; each row's last one, if any row has one, comes after the sums were joined. Those of own rows are
+  /// all added to one sum.
   struct Slice {
     int16_t rows, rest;
     int32_t fours;  // by_row: no vectors
@@ -114,6 +118,8 @@ class LevelSlices {
 
   /// Rows of up to longest_in_vectors entries are put in order of their lengths; the others are of one class.
   static constexpr int64_t classes = longest_in_vectors + 2;
+
+  int64_t fours_of(int64_t length) const { return own_ ? 0 : taken_by_fours(length); }
 
   /// Slices of rows of a level that leave as many terms to four sums, at the end of `all`, in order of their lengths.
   void cut(const levels::BlockSchedule& schedule, const levels::Block& block, I* all, int64_t& steps) {
@@ -131,9 +137,9 @@ class LevelSlices {
     int64_t end = std::ssize(slices_) * lanes;
     for (int64_t shortest = 0; shortest < classes;) {
       // Those that share slices follow each other.
-      const int64_t fours = taken_by_fours(shortest), begin = end;
+      const int64_t fours = fours_of(shortest), begin = end;
       int64_t behind = shortest;
-      for (; behind < classes && (masked ? taken_by_fours(behind) == fours : behind == shortest); ++behind)
+      for (; behind < classes && (masked ? fours_of(behind) == fours : behind == shortest); ++behind)
         end += std::exchange(next[static_cast<size_t>(behind)], end);
       for (int64_t at = begin; at < end; at += lanes) {
         const int64_t in_slice = std::min<int64_t>(lanes, end - at);
@@ -169,18 +175,24 @@ class LevelSlices {
   template <class Rows>
   void fill(const Rows& rows, int64_t way) {
     const I* row = rows_.template as<I>();
-    O *first = firsts_.template as<O>(), *last = lasts_.template as<O>();
+    O *first = firsts_.template as<O>(), *last = lasts_.template as<O>(), *place = places_.template as<O>();
     I* column = columns_.template as<I>();
     for (const Slice& slice : slices_) {
-      for (int j = 0; j < lanes; ++j) {
+      std::array<int64_t, lanes> from;
+      for (size_t j = 0; j < lanes; ++j) {
         const int64_t begin = rows.begin(row[j]), end = rows.end(row[j]);
-        first[j] = static_cast<O>(way > 0 ? begin : end - 1);
-        last[j] = static_cast<O>(way > 0 ? end - 1 : begin);
+        from[j] = way > 0 ? begin : end - 1;
+        last[j] = static_cast<O>(own_ ? rows.diagonal(row[j]) : way > 0 ? end - 1 : begin);
+        if (!own_) first[j] = static_cast<O>(from[j]);
       }
-      for (int32_t k = 0; k < slice.width(); ++k, column += lanes)
-        for (int j = 0; j < lanes; ++j) column[j] = static_cast<I>(rows.column(first[j] + way * k));
+      for (int32_t k = 0; k < slice.width(); ++k, column += lanes) {
+        for (size_t j = 0; j < lanes; ++j) column[j] = static_cast<I>(rows.column(from[j] + way * k));
+        if (!own_) continue;
+        for (size_t j = 0; j < lanes; ++j) place[j] = static_cast<O>(rows.place(from[j] + way * k));
+        place += lanes;
+      }
       row += lanes;
-      first += lanes;
+      if (!own_) first += lanes;
       last += lanes;
     }
   }
@@ -194,11 +206,12 @@ class LevelSlices {
     const O *first, *last;
     const I* column;
     const uint8_t* mask;
+    const O* place;
   };
-  template <bool ascending>
+  template <bool ascending, bool own>
   void solve_masked(At& at, const S* values, const Vectors& vectors, int64_t& first_zero) const;
 
-  template <bool ascending>
+  template <bool ascending, bool own>
   void solve_all(At& at, const S* values, const Vectors& vectors, int64_t& first_zero) const {
     using L = Group<S>;
     constexpr int64_t way = ascending ? 1 : -1;
@@ -208,7 +221,7 @@ class LevelSlices {
     sum *= alpha;
     if (!unit) {
       Group<typename L::Word> zeros{};
-      inverse.pick(values, at.last, way);
+      inverse.pick(values, at.last, own ? 0 : way);
       inverse.note_zeros(zeros);
       for (int j = 0; j < lanes; ++j)
         if (zeros[j] != 0) [[unlikely]]
@@ -223,24 +236,30 @@ class LevelSlices {
       at.column += lanes;
     };
     int32_t k = 0;
-    for (; k < at.slice->fours; k += 4) {
-      subtract(sum, at.first, k);
-      subtract(other, at.first, k + 1);
-      subtract(third, at.first, k + 2);
-      subtract(fourth, at.first, k + 3);
+    if constexpr (own) {
+      for (; k < at.slice->width(); ++k, at.place += lanes) subtract(sum, at.place, 0);
+    } else {
+      for (; k < at.slice->fours; k += 4) {
+        subtract(sum, at.first, k);
+        subtract(other, at.first, k + 1);
+        subtract(third, at.first, k + 2);
+        subtract(fourth, at.first, k + 3);
+      }
+      for (; k < at.slice->fours + at.slice->rest; ++k) subtract(sum, at.first, k);
+      sum += other;
+      third += fourth;
+      sum += third;
+      if (at.slice->rest >= 0) subtract(sum, at.last, 0);
     }
-    for (; k < at.slice->fours + at.slice->rest; ++k) subtract(sum, at.first, k);
-    sum += other;
-    third += fourth;
-    sum += third;
-    if (at.slice->rest >= 0) subtract(sum, at.last, 0);
     if (!unit) sum *= inverse;
     for (int j = 0; j < lanes; ++j) x[at.row[j]] = sum[j];
   }
 
+  bool own_ = false;
   std::vector<Slice> slices_;
   std::vector<Place> begins_;  // of blocks, and behind the last
-  Buffer rows_, firsts_, lasts_, columns_, masks_;
+  /// lasts_: where rows' last terms are; of own rows, their diagonals. places_: of own rows' terms.
+  Buffer rows_, firsts_, lasts_, columns_, masks_, places_;
 };
 
 #if defined(__AVX512VL__)
@@ -248,7 +267,7 @@ template <class S, class I, class O>
 template <class Rows>
 void LevelSlices<S, I, O>::fill_masked(const Rows& rows, int64_t way) {
   const int32_t* row = rows_.template as<int32_t>();
-  O *first = firsts_.template as<O>(), *lasts = lasts_.template as<O>();
+  O *first = firsts_.template as<O>(), *lasts = lasts_.template as<O>(), *place = places_.template as<O>();
   int32_t* column = columns_.template as<int32_t>();
   uint8_t* mask = masks_.template as<uint8_t>();
   const __m256i base = _mm256_set1_epi32(static_cast<int32_t>(rows.base())), none = _mm256_setzero_si256();
@@ -273,8 +292,13 @@ void LevelSlices<S, I, O>::fill_masked(const Rows& rows, int64_t way) {
                   end = positions(rows.ends(), of, rows.end_base()), one = _mm512_set1_epi64(1),
                   last = _mm512_sub_epi64(end, one), from = way > 0 ? begin : last, behind = way > 0 ? last : begin,
                   length = _mm512_maskz_sub_epi64(static_cast<__mmask8>((1u << slice.rows) - 1), end, begin);
-    keep(from, first);
-    keep(behind, lasts);
+    if (own_) {
+      for (int j = 0; j < lanes; ++j) lasts[j] = static_cast<O>(rows.diagonal(row[j]));
+    } else {
+      keep(from, first);
+      keep(behind, lasts);
+      first += lanes;
+    }
     const auto put = [&](__m512i at, __mmask8 some) __attribute__((always_inline)) {
       const __m256i found = _mm512_mask_i64gather_epi32(none, some, at, rows.indices(), sizeof(int32_t));
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(column), _mm256_maskz_sub_epi32(some, found, base));
@@ -282,19 +306,30 @@ void LevelSlices<S, I, O>::fill_masked(const Rows& rows, int64_t way) {
       column += lanes;
     };
     __m512i at = from;
-    for (int32_t k = 1; k < slice.width(); ++k) {
+    for (int32_t k = 0; own_ && k < slice.width(); ++k) {
+      const __mmask8 some = _mm512_cmpgt_epi64_mask(length, _mm512_set1_epi64(k));
+      put(at, some);
+      if constexpr (sizeof(O) == 8)
+        _mm512_storeu_si512(place,
+                            _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), some, at, rows.positions(), sizeof(O)));
+      else
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(place),
+                            _mm512_mask_i64gather_epi32(none, some, at, rows.positions(), sizeof(O)));
+      place += lanes;
+      at = _mm512_add_epi64(at, _mm512_set1_epi64(way));
+    }
+    for (int32_t k = 1; !own_ && k < slice.width(); ++k) {
       put(at, _mm512_cmpgt_epi64_mask(length, _mm512_set1_epi64(k)));
       at = _mm512_add_epi64(at, _mm512_set1_epi64(way));
     }
-    if (slice.width() > 0) put(behind, _mm512_cmpgt_epi64_mask(length, _mm512_setzero_si512()));
+    if (!own_ && slice.width() > 0) put(behind, _mm512_cmpgt_epi64_mask(length, _mm512_setzero_si512()));
     row += lanes;
-    first += lanes;
     lasts += lanes;
   }
 }
 
 template <class S, class I, class O>
-template <bool ascending>
+template <bool ascending, bool own>
 [[gnu::always_inline]] inline void LevelSlices<S, I, O>::solve_masked(At& place, const S* values,
                                                                       const Vectors& vectors,
                                                                       int64_t& first_zero) const {
@@ -312,11 +347,11 @@ template <bool ascending>
   const auto inside = static_cast<__mmask8>((1u << slice.rows) - 1);
   const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(place.row));
   const __m512i last = positions(place.last);
-  __m512i from = positions(place.first);
+  __m512i from = own ? last : positions(place.first);
   __m512d inverse = zero;
   if (!unit) {
     const __m512d diagonal =
-        _mm512_mask_i64gather_pd(_mm512_set1_pd(1), inside, _mm512_add_epi64(last, one), values, 8);
+        _mm512_mask_i64gather_pd(_mm512_set1_pd(1), inside, own ? last : _mm512_add_epi64(last, one), values, 8);
     if (const __mmask8 zeros = _mm512_cmp_pd_mask(diagonal, zero, _CMP_EQ_OQ); zeros != 0) [[unlikely]]
       for (int j = 0; j < lanes; ++j)
         if ((zeros >> j & 1) != 0) first_zero = std::min<int64_t>(first_zero, place.row[j]);
@@ -338,15 +373,20 @@ template <bool ascending>
     of = _mm512_sub_pd(of, product(from));
     from = _mm512_add_epi64(from, one);
   };
-  for (int32_t k = 0; k < slice.fours; k += 4) {
-    subtract(sum);
-    subtract(other);
-    subtract(third);
-    subtract(fourth);
+  if constexpr (own) {
+    for (int32_t k = 0; k < slice.width(); ++k, place.place += lanes)
+      sum = _mm512_sub_pd(sum, product(positions(place.place)));
+  } else {
+    for (int32_t k = 0; k < slice.fours; k += 4) {
+      subtract(sum);
+      subtract(other);
+      subtract(third);
+      subtract(fourth);
+    }
+    for (int32_t k = 0; k < slice.rest; ++k) subtract(sum);
+    sum = _mm512_add_pd(_mm512_add_pd(sum, other), _mm512_add_pd(third, fourth));
+    if (slice.rest >= 0) sum = _mm512_sub_pd(sum, product(last));
   }
-  for (int32_t k = 0; k < slice.rest; ++k) subtract(sum);
-  sum = _mm512_add_pd(_mm512_add_pd(sum, other), _mm512_add_pd(third, fourth));
-  if (slice.rest >= 0) sum = _mm512_sub_pd(sum, product(last));
   _mm512_mask_i32scatter_pd(x, inside, at, unit ? sum : _mm512_mul_pd(sum, inverse), 8);
   place.column = column;
   place.mask = mask;

@@ -183,6 +183,8 @@ class HostTriangle {
     const O* ends() const { return ends_; }
     O begin_base() const { return begin_base_; }
     O end_base() const { return end_base_; }
+    /// Of entries that the plan listed: places of their values; else null.
+    const O* positions() const { return positions_; }
     /// Asks for where a row lies.
     [[gnu::always_inline]] void prefetch_row(int64_t row) const {
       __builtin_prefetch(begins_ + row);
@@ -220,6 +222,8 @@ class HostTriangle {
   };
 
   bool own() const { return own_; }
+  /// Whether every row's diagonal element is one entry.
+  bool single_diagonals() const { return doubles_.empty(); }
   int64_t rows() const { return rows_; }
   /// Runs of rows of op(T), by parts, for the plan; forgotten afterwards.
   std::vector<std::vector<levels::Run>> take_runs() { return std::move(runs_); }
