@@ -147,15 +147,12 @@ class DealtRestriction final : public Kernel {
     }
   }
 
-  struct Count {
-    uint32_t products = 0, runs = 0;
-  };
+  /// Products in the lower half, runs above them.
+  using Count = uint64_t;
   /// Of a part's runs in a chunk of A's rows.
   struct Cursor {
-    uint32_t next = 0;     // where one is listed; at first their number
-    uint32_t row = 0;      // of C, the part's first
-    uint32_t longest = 1;  // step between two
-    Run first{}, last{};   // that were listed, if last.count > 0
+    uint32_t next = 0;  // where one is listed; at first their number
+    uint32_t row = 0;   // of C, the part's first
   };
 
   /// Cuts C into parts of about as many products, and lists the rows of A, and so of B, of each in order.
@@ -172,10 +169,8 @@ class DealtRestriction final : public Kernel {
                      [mine = counts.data() + chunk * ranges, offsets = B.offsets, shift](
                          int64_t column, const I* starts, int64_t runs) {
                        for (int64_t r = 0; r < runs; ++r) {
-                         Count& of = mine[(column + r) >> shift];
                          const auto count = static_cast<uint32_t>(offsets[starts[r + 1]] - offsets[starts[r]]);
-                         of.products += count;
-                         of.runs += count == 0 ? 0 : 1;
+                         mine[(column + r) >> shift] += Count{count != 0} << 32 | count;
                        }
                      });
     });
@@ -198,28 +193,18 @@ class DealtRestriction final : public Kernel {
                                static_cast<uint32_t>(end - first),
                                (static_cast<uint32_t>(column + r) - of.row) << bits_of_rows | rows};
               to[of.next++] = run;
-              if (of.last.count == 0) [[unlikely]]
-                of.first = run;
-              else
-                of.longest = std::max({of.longest, rows, longest_step(of.last, run)});
-              of.last = run;
             }
           });
-      std::copy(mine.begin(), mine.end(), cursors.begin() + chunk * parts);
     });
-    for (int64_t part = 0; part < parts; ++part) {
-      Run last{};
+    deal(queue, parts, [&](int64_t, int64_t part) {
+      const Run *const begin = listed.template as<Run>() + parts_[static_cast<size_t>(part)].listed,
+                       *const end = listed.template as<Run>() + parts_[static_cast<size_t>(part) + 1].listed;
       uint32_t longest = 1;
-      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-        const Cursor& of = cursors[static_cast<size_t>(chunk * parts + part)];
-        if (of.last.count == 0) continue;
-        longest = std::max(of.longest, longest);
-        if (last.count > 0) longest = std::max(longest, longest_step(last, of.first));
-        last = of.last;
-      }
+      for (const Run* run = begin; run + 1 < end; ++run)
+        longest = std::max({longest, run[1].rows(), longest_step(run[0], run[1])});
       const int bits = std::bit_width(longest);
       parts_[static_cast<size_t>(part)].step_bytes = bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
-    }
+    });
     return listed;
   }
 
@@ -235,7 +220,7 @@ class DealtRestriction final : public Kernel {
     for (int64_t range = 0; range < ranges; ++range) {
       int64_t sum = 0;
       for (int64_t chunk = 0; chunk < chunks; ++chunk)
-        sum += counts[static_cast<size_t>(chunk * ranges + range)].products;
+        sum += static_cast<uint32_t>(counts[static_cast<size_t>(chunk * ranges + range)]);
       const int64_t wanted = products_ == 0 ? 0 : std::min(parts - 1, (products + sum / 2) * parts / products_);
       while (part < wanted) {
         Part& begun = parts_[static_cast<size_t>(++part)];
@@ -245,7 +230,7 @@ class DealtRestriction final : public Kernel {
       part_of[static_cast<size_t>(range)] = static_cast<uint16_t>(part);
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         Cursor& of = cursors[static_cast<size_t>(chunk * parts + part)];
-        of.next += counts[static_cast<size_t>(chunk * ranges + range)].runs;
+        of.next += static_cast<uint32_t>(counts[static_cast<size_t>(chunk * ranges + range)] >> 32);
       }
       products += sum;
     }
@@ -314,12 +299,13 @@ class DealtRestriction final : public Kernel {
     uint32_t p = 0;
     for (const Run* run = begin; run < end; ++run) {
       const uint32_t count = run->count, to = at[run->column() + 1];
-      put_products(B, run->first, count, p, worker.products.data() + to);
-      for (uint32_t e = 0; e < count; e += steps_at_once)
-        for (uint32_t k = 0; k < steps_at_once; ++k) {
-          step[2 * (e + k)] = 1;
-          step[2 * (e + k) + 1] = 0;
-        }
+      if (count == 1) {
+        worker.products[to] = uint64_t{p} << 32 | static_cast<uint32_t>(B.column(run->first));
+      } else {
+        put_products(B, run->first, count, p, worker.products.data() + to);
+        constexpr S plain[] = {1, 0, 1, 0, 1, 0, 1, 0};
+        for (uint32_t e = 0; e < count; e += steps_at_once) std::memcpy(step + 2 * e, plain, sizeof(plain));
+      }
       step[0] = static_cast<S>(run->first - last_entry);
       step[1] = static_cast<S>(run->row - last_row);
       last_row = run->row;
