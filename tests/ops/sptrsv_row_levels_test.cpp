@@ -36,14 +36,14 @@ TEMPLATE_TEST_CASE("sptrsv: rows by level have the bits of rows one by one", "[s
   constexpr kkc_device_t device = KKC_DEVICE_OPENMP;
   const auto asked = devices();
   if (std::find(asked.begin(), asked.end(), device) == asked.end() || !has_kernels<T>(device, "sptrsv")) return;
-  // Rows of a level are put in order of their lengths for one and three threads, where levels are few.
-  constexpr int64_t n = 30'000;
   Random random(seed());
   for (const int64_t most : {0, 1, 3, 7, 16})
     for (const auto& [uplo, op, reversed] :
          {std::tuple(KKC_UPLO_LOWER, KKC_OP_NONE, false), std::tuple(KKC_UPLO_UPPER, KKC_OP_NONE, false),
           std::tuple(KKC_UPLO_LOWER, KKC_OP_TRANSPOSE, false), std::tuple(KKC_UPLO_UPPER, KKC_OP_HERMITIAN, false),
           std::tuple(KKC_UPLO_LOWER, KKC_OP_NONE, true)}) {
+      // Rows of a level are dealt by their lengths to one and three threads; entries of op T to groups of columns.
+      const int64_t n = op == KKC_OP_NONE ? 30'000 : 70'000;
       const kkc_diag_t diag = random() % 2 == 0 ? KKC_DIAG_STORED : KKC_DIAG_UNIT;
       Held held;
       held.full = random() % 2 == 0;
@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("sptrsv: rows by level have the bits of rows one by one", "[s
         for (const int64_t stride : {2, 1}) {
           std::vector<T> spread(static_cast<size_t>(n * stride));
           for (int64_t i = 0; i < n; ++i) spread[static_cast<size_t>(i * stride)] = right[static_cast<size_t>(i)];
-          const Array<T> b(ctx, spread), x(ctx, size_t{n});
+          const Array<T> b(ctx, spread), x(ctx, static_cast<size_t>(n));
           const View from = wrap(ctx, b.data(), {n}, KKC_LAYOUT_STRIDED, {stride}), to = wrap(ctx, x.data(), {n});
           Plan plan;
           ok(kkc_sptrsv_plan(ctx, op, uplo, diag, A, from, to, Options(R"({"implementation": "host_levels"})"),
@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("sptrsv: rows by level have the bits of rows one by one", "[s
           if (host.indices[static_cast<size_t>(p)] == row) host.values[static_cast<size_t>(p)] = 0;
       const Context ctx(device, R"({"threads": 3})");
       const DeviceCsr<T> A(ctx, host, pair, base);
-      const Array<T> b(ctx, right), x(ctx, size_t{n});
+      const Array<T> b(ctx, right), x(ctx, static_cast<size_t>(n));
       const View from = wrap(ctx, b.data(), {n}), to = wrap(ctx, x.data(), {n});
       Plan plan;
       ok(kkc_sptrsv_plan(ctx, op, uplo, diag, A, from, to, Options(R"({"implementation": "host_levels"})"),

@@ -14,6 +14,7 @@
 
 #include "core/dispatch.hpp"
 #include "core/parts.hpp"
+#include "device/host_bucket_scattered.hpp"
 #include "device/host_gather.hpp"
 #include "device/host_parallel.hpp"
 #include "ops/levels/levels_host_runs.hpp"
@@ -116,7 +117,10 @@ class HostTriangle {
     if (made.own_) {
       if (diagonal == nullptr) {
         diagonal = with_room();
-        find();
+        each_part([&](int64_t, int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row)
+            diagonal[row] = static_cast<O>(made.lower_ ? A.begin(row + 1) - 1 : A.begin(row));
+        });
       }
       made.template list<Dev>(desc, queue, A, all.parted);
       const levels::HostPattern<I, O> listed{made.offsets_.template as<O>(), made.columns_.template as<I>(), n, 0};
@@ -268,17 +272,60 @@ class HostTriangle {
     return all_at_end;
   }
 
+  /// Of `parts` parts of about as many entries, the first row.
+  int64_t first_row(const levels::HostPattern<I, O>& A, int64_t nnz, int64_t parts, int64_t part) const {
+    const auto entry = static_cast<O>(A.base + static_cast<O>(part_begin(nnz, parts, part)));
+    return part == parts ? rows_ : std::lower_bound(A.offsets, A.offsets + rows_, entry) - A.offsets;
+  }
+
+  /// T's entries of a row of A, [first, last), where they lie apart from the others.
+  std::pair<int64_t, int64_t> entries_of(const levels::HostPattern<I, O>& A, const O* diagonal, int64_t row) const {
+    const auto d = static_cast<int64_t>(diagonal[row]);
+    return lower_ ? std::pair(A.begin(row), diagonal_place(d)) : std::pair(behind_diagonal(d), A.begin(row + 1));
+  }
+
+  /// The transposed triangle, where its entries lie apart and come in no order of columns.
+  template <class Dev>
+  void list_scattered(const Desc& desc, Queue& queue, const levels::HostPattern<I, O>& A) {
+    const O* const diagonal = diagonal_.template as<O>();
+    const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), desc.A.nnz / 4096));
+    const auto visit = [&](int64_t part, const auto& f) {
+      for (int64_t row = first_row(A, desc.A.nnz, parts, part), end = first_row(A, desc.A.nnz, parts, part + 1);
+           row < end; ++row)
+        for (auto [p, last] = entries_of(A, diagonal, row); p < last; ++p) f(p, static_cast<I>(row));
+    };
+    std::vector<int64_t> counts(static_cast<size_t>(parts), 0);
+    host_parts<Dev>(queue, parts, [&](int64_t part) {
+      int64_t count = 0;
+      for (int64_t row = first_row(A, desc.A.nnz, parts, part), end = first_row(A, desc.A.nnz, parts, part + 1);
+           row < end; ++row) {
+        const auto [first, last] = entries_of(A, diagonal, row);
+        count += last - first;
+      }
+      counts[static_cast<size_t>(part)] = count;
+    });
+    const int64_t count = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    const auto buffer = [&](int64_t entries, size_t bytes_each) {
+      return Buffer(desc.memory, Space::host, static_cast<size_t>(entries) * bytes_each);
+    };
+    offsets_ = buffer(rows_ + 1, sizeof(O));
+    columns_ = buffer(count, sizeof(I));
+    positions_ = buffer(count, sizeof(O));
+    const Buffer room = buffer(count, sizeof(ScatteredItem<I, O>));
+    host_bucket_scattered<Dev>(queue, room.template as<ScatteredItem<I, O>>(), A.indices, static_cast<int64_t>(A.base),
+                               rows_, count, parts, offsets_.template as<O>(), positions_.template as<O>(),
+                               columns_.template as<I>(), visit);
+  }
+
   /// Parts of neighbouring rows count the entries of each row of op(T) apart, with counters for all rows in every part:
   /// no more parts than twice the entries in a row.
   template <class Dev>
   void list(const Desc& desc, Queue& queue, const levels::HostPattern<I, O>& A, bool parted) {
+    if (turned_ && parted && keys_scatter<O>(queue, A.indices, desc.A.nnz, rows_))
+      return list_scattered<Dev>(desc, queue, A);
     const O* diagonal = diagonal_.template as<O>();
     const int64_t n = rows_,
                   parts = std::clamp<int64_t>(2 * desc.A.nnz / std::max<int64_t>(1, n), 1, queue.concurrency());
-    const auto first_row = [&](int64_t part) {
-      const auto entry = static_cast<O>(A.base + static_cast<O>(part_begin(desc.A.nnz, parts, part)));
-      return part == parts ? n : std::lower_bound(A.offsets, A.offsets + n, entry) - A.offsets;
-    };
     struct Part {
       std::vector<O> next;  // of each row: entries, then where the next one goes
       std::vector<std::pair<int64_t, int64_t>> doubles;
@@ -286,12 +333,11 @@ class HostTriangle {
     std::vector<Part> all(static_cast<size_t>(parts));
     // f(row of op(T), the other index, place), twice(row, place) for a diagonal entry beside the first.
     const auto each = [&](int64_t part, const auto& f, const auto& twice) {
-      for (int64_t row = first_row(part), end = first_row(part + 1); row < end; ++row) {
+      for (int64_t row = first_row(A, desc.A.nnz, parts, part), end = first_row(A, desc.A.nnz, parts, part + 1);
+           row < end; ++row) {
         const auto entry = [&](int64_t column, int64_t p) { turned_ ? f(column, row, p) : f(row, column, p); };
         if (parted) {
-          const auto d = static_cast<int64_t>(diagonal[row]);
-          const int64_t last = lower_ ? diagonal_place(d) : A.begin(row + 1);
-          for (int64_t p = lower_ ? A.begin(row) : behind_diagonal(d); p < last; ++p) entry(A.column(p), p);
+          for (auto [p, last] = entries_of(A, diagonal, row); p < last; ++p) entry(A.column(p), p);
           continue;
         }
         for (int64_t p = A.begin(row); p < A.begin(row + 1); ++p) {
