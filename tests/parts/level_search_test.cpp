@@ -102,8 +102,8 @@ void check(int64_t n, bool ascending, const Needed& needed, const std::string& n
       testing::PartsQueue queue(threads);
       std::vector<I> order(static_cast<size_t>(n), I{-1}), by_level = order, levels_only = key;
       std::vector<int64_t> starts(static_cast<size_t>(levels) + 1), same_starts = starts;
-      BlockSchedule made;
-      made.length_starts = deal_by_length<Host>(queue, key.data(), n, levels, threads, order.data(), starts);
+      const std::vector<int64_t> length_starts =
+          deal_by_length<Host>(queue, key.data(), n, levels, threads, order.data(), starts);
       deal_by_level<Host>(queue, levels_only.data(), n, levels, threads, by_level.data(), same_starts);
       REQUIRE(starts == same_starts);
       for (int64_t l = 0; l < levels; ++l) {
@@ -111,7 +111,7 @@ void check(int64_t n, bool ascending, const Needed& needed, const std::string& n
         // Any part of a level, too.
         for (const int64_t from : {begin, begin + (end - begin) / 3}) {
           int64_t at = from;
-          made.each_length({from, end - from, 0}, [&](int64_t of_rows, int64_t count) {
+          each_length(length_starts, {from, end - from, 0}, [&](int64_t of_rows, int64_t count) {
             for (; count > 0; --count, ++at)
               same = same && (key[static_cast<size_t>(order[static_cast<size_t>(at)])] & 31) == of_rows;
           });

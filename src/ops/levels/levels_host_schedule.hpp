@@ -74,17 +74,6 @@ struct BlockSchedule {
   /// Not 0: no blocks. Threads solve so many steps each in turn, in their order, and wait for single rows.
   int64_t steps_in_turn = 0;
 
-  /// f(length, count) for a block's rows, in order; with length_starts.
-  template <class F>
-  void each_length(const Block& block, F f) const {
-    const int64_t *const all = length_starts.data(), *const behind = all + length_starts.size() - 1;
-    for (const int64_t* at = std::upper_bound(all, behind, block.first) - 1;
-         at < behind && *at < block.first + block.count; ++at) {
-      const int64_t begin = std::max(at[0], block.first), end = std::min(at[1], block.first + block.count);
-      if (begin < end) f((at - all) % lengths_of_level, end - begin);
-    }
-  }
-
   void forget_lengths() {
     lengths = Buffer();
     length_starts = {};
@@ -117,6 +106,17 @@ struct BlockSchedule {
     info.add("threads", int64_t{threads});
   }
 };
+
+/// f(length, count) for a block's rows, in order. starts: BlockSchedule::length_starts.
+template <class F>
+void each_length(const std::vector<int64_t>& starts, const Block& block, F f) {
+  const int64_t *const all = starts.data(), *const behind = all + starts.size() - 1;
+  for (const int64_t* at = std::upper_bound(all, behind, block.first) - 1;
+       at < behind && *at < block.first + block.count; ++at) {
+    const int64_t begin = std::max(at[0], block.first), end = std::min(at[1], block.first + block.count);
+    if (begin < end) f((at - all) % lengths_of_level, end - begin);
+  }
+}
 
 /// What a phase must hold for more than one thread, in entries.
 inline constexpr int64_t least_phase_work = 3000;

@@ -131,7 +131,8 @@ class LevelSlices {
     std::array<int64_t, classes> next{};
     const bool in_order = !schedule.length_starts.empty();
     if (in_order)
-      schedule.each_length(block, [&](int64_t length, int64_t count) { next[class_of(length)] += count; });
+      levels::each_length(schedule.length_starts, block,
+                          [&](int64_t length, int64_t count) { next[class_of(length)] += count; });
     else
       for (int64_t i = 0; i < block.count; ++i) ++next[class_of(lengths[rows[i]])];
     int64_t end = std::ssize(slices_) * lanes;
@@ -157,7 +158,7 @@ class LevelSlices {
       shortest = behind;
     }
     if (in_order) {
-      schedule.each_length(block, [&, from = rows](int64_t length, int64_t count) mutable {
+      levels::each_length(schedule.length_starts, block, [&, from = rows](int64_t length, int64_t count) mutable {
         std::copy_n(from, count, all + std::exchange(next[class_of(length)], next[class_of(length)] + count));
         from += count;
       });

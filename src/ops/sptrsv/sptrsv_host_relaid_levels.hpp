@@ -151,7 +151,7 @@ class LevelSlices {
         for (const I* row = rows; row < rows + block.count; ++row)
           f(row, static_cast<size_t>(std::min<int64_t>(length(*row), counted)), 1);
       } else {
-        schedule.each_length(block, [&, row = rows](int64_t of_row, int64_t count) mutable {
+        levels::each_length(schedule.length_starts, block, [&, row = rows](int64_t of_row, int64_t count) mutable {
           f(row, static_cast<size_t>(of_row), count);
           row += count;
         });
