@@ -100,12 +100,15 @@ void check(int64_t n, bool ascending, const Needed& needed, const std::string& n
     for (const int threads : {1, 2, 3}) {
       if (chained || 64 * levels > n) break;
       testing::PartsQueue queue(threads);
-      std::vector<I> order(static_cast<size_t>(n), I{-1}), by_level = order, levels_only = key;
+      std::vector<I> order(static_cast<size_t>(n), I{-1}), by_level = order, in_turns = order, levels_only = key;
       std::vector<int64_t> starts(static_cast<size_t>(levels) + 1), same_starts = starts;
       const std::vector<int64_t> length_starts =
-          deal_by_length<Host>(queue, key.data(), n, levels, threads, order.data(), starts);
+          deal_in_turns<Host, true>(queue, key.data(), n, levels, threads, order.data(), starts);
+      deal_in_turns<Host, false>(queue, key.data(), n, levels, threads, in_turns.data(), same_starts);
+      REQUIRE(starts == same_starts);
       deal_by_level<Host>(queue, levels_only.data(), n, levels, threads, by_level.data(), same_starts);
       REQUIRE(starts == same_starts);
+      REQUIRE(in_turns == by_level);
       for (int64_t l = 0; l < levels; ++l) {
         const int64_t begin = starts[static_cast<size_t>(l)], end = starts[static_cast<size_t>(l) + 1];
         // Any part of a level, too.

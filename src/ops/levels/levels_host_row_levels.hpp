@@ -41,11 +41,9 @@ RowSample sample_rows(const Rows& rows, int64_t n, bool ascending) {
 /// Parts that a thread counts and deals side by side: it seldom counts where it just has, which it would wait for.
 inline constexpr int64_t parts_in_turns = 4;
 
-/// Whether levels are so large that counters of each part for all keys cost little, and that rows of a level which lie
-/// side by side, but go to several threads by their lengths, are few.
-inline bool worth_by_length(int64_t n, int64_t levels, int threads) {
-  return 2 * lengths_of_level * levels * parts_in_turns * threads <= n;
-}
+/// Whether counters of each part for so many keys cost little; by length, also whether levels are so large that rows of
+/// one which lie side by side, but go to several threads, are few.
+inline bool worth_in_turns(int64_t n, int64_t keys, int threads) { return 2 * keys * parts_in_turns * threads <= n; }
 
 /// f(part, row) for the rows of parts_in_turns parts of all n from `first_part` on, the parts in turns.
 template <class F>
@@ -75,20 +73,22 @@ void deal_by_level(Queue& queue, I* key, int64_t n, int64_t levels, int threads,
   });
 }
 
-/// The same, but a part's rows of a level by their lengths: neighbours stay near each other. Returns
-/// BlockSchedule::length_starts.
-template <class Dev, class I>
-std::vector<int64_t> deal_by_length(Queue& queue, const I* key, int64_t n, int64_t levels, int threads, I* row_at,
-                                    std::vector<int64_t>& starts) {
+/// The same by parts in turns. by_length: a part's rows of a level by their lengths; neighbours stay near each other.
+/// Returns where those of each level, part, and length begin, and the end: BlockSchedule::length_starts.
+template <class Dev, bool by_length, class I>
+std::vector<int64_t> deal_in_turns(Queue& queue, const I* key, int64_t n, int64_t levels, int threads, I* row_at,
+                                   std::vector<int64_t>& starts) {
+  constexpr int shift = by_length ? 0 : length_bits;
+  constexpr int64_t lengths = lengths_of_level >> shift;
   const int64_t parts = parts_in_turns * threads;
-  const auto keys = static_cast<size_t>(levels * lengths_of_level);
+  const auto keys = static_cast<size_t>(levels * lengths);
   std::vector<std::vector<int64_t>> counted(static_cast<size_t>(parts));  // then where the next one goes
   const auto each_of = [&](int64_t thread, const auto& f) {               // f(part's counter, row)
     std::array<int64_t*, parts_in_turns> counters;
     for (size_t part = 0; part < parts_in_turns; ++part)
       counters[part] = counted[static_cast<size_t>(thread) * parts_in_turns + part].data();
     each_in_turns(n, parts, thread * parts_in_turns,
-                  [&f, counters, key](size_t part, int64_t row) { f(counters[part][key[row]], row); });
+                  [&f, counters, key](size_t part, int64_t row) { f(counters[part][key[row] >> shift], row); });
   };
   host_parts_checked<Dev>(queue, threads, [&](int64_t thread) {
     for (size_t part = 0; part < parts_in_turns; ++part)
@@ -100,8 +100,8 @@ std::vector<int64_t> deal_by_length(Queue& queue, const I* key, int64_t n, int64
   for (int64_t level = 0; level < levels; ++level) {
     starts[static_cast<size_t>(level)] = at;
     for (auto& of_part : counted) {
-      int64_t* const counts = of_part.data() + level * lengths_of_level;
-      for (int64_t length = 0; length < lengths_of_level; ++length) {
+      int64_t* const counts = of_part.data() + level * lengths;
+      for (int64_t length = 0; length < lengths; ++length) {
         *begin++ = at;
         at += std::exchange(counts[length], at);
       }
@@ -142,8 +142,10 @@ bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memo
   Buffer order(memory, Space::host, static_cast<size_t>(n) * sizeof(I));
   I* const row_at = order.as<I>();
   std::vector<int64_t> starts(static_cast<size_t>(count) + 1), length_starts;
-  if (worth_by_length(n, count, threads))
-    length_starts = deal_by_length<Dev>(queue, key, n, count, threads, row_at, starts);
+  if (worth_in_turns(n, count * lengths_of_level, threads))
+    length_starts = deal_in_turns<Dev, true>(queue, key, n, count, threads, row_at, starts);
+  else if (worth_in_turns(n, count, threads))
+    deal_in_turns<Dev, false>(queue, key, n, count, threads, row_at, starts);
   else
     deal_by_level<Dev>(queue, key, n, count, threads, row_at, starts);
   // Of rows in this order, before each `apart`th one.
