@@ -72,7 +72,7 @@ TEMPLATE_TEST_CASE("sptrsv: rows by level have the bits of rows one by one", "[s
                              plan.out()));
           ok(kkc_sptrsv_execute(plan, &alpha, A, from, to));
           if (first.empty()) first = x.get();
-          INFO("seed " << seed() << ", up to " << most << ", op " << op << ", uplo " << uplo << ", unsorted "
+          INFO("seed " << seed() << ", up to " << most << ", op " << op << ", uplo " << uplo << ", reversed "
                        << reversed << ", diag " << diag << ", base " << base << ", stride " << stride << ", " << threads
                        << " threads: " << info_of_plan(plan));
           // Each row its own, but for one thread's columns.

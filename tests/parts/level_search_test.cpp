@@ -16,36 +16,25 @@ namespace {
 
 template <class I, class O>
 struct Pattern {
-  std::vector<O> offsets;  // and some that no row has before and behind
+  std::vector<O> offsets;
   std::vector<I> indices;
-  O less;
-  I first_index;
-
-  /// Of HostTriangle's.
-  int64_t begin(int64_t row) const { return static_cast<int64_t>(begins()[row] - less); }
-  int64_t end(int64_t row) const { return static_cast<int64_t>(ends()[row] - less); }
-  int64_t column(int64_t entry) const { return static_cast<int64_t>(indices[static_cast<size_t>(entry)]) - base(); }
-  const O* begins() const { return offsets.data(); }
-  const O* ends() const { return offsets.data() + 1; }
-  O begin_base() const { return less; }
-  O end_base() const { return less; }
-  const I* read_indices() const { return indices.data(); }
-  int64_t base() const { return static_cast<int64_t>(first_index); }
+  O less;         // the first offset
+  I first_index;  // base of indices
 };
 
-/// What the search reads: without copies.
+/// What HostTriangle::Rows has that the search reads.
 template <class I, class O>
 struct Rows {
   const Pattern<I, O>* of;
-  int64_t begin(int64_t row) const { return of->begin(row); }
-  int64_t end(int64_t row) const { return of->end(row); }
-  int64_t column(int64_t entry) const { return of->column(entry); }
-  const O* begins() const { return of->begins(); }
-  const O* ends() const { return of->ends(); }
+  int64_t begin(int64_t row) const { return static_cast<int64_t>(begins()[row] - of->less); }
+  int64_t end(int64_t row) const { return static_cast<int64_t>(ends()[row] - of->less); }
+  int64_t column(int64_t entry) const { return static_cast<int64_t>(indices()[entry]) - base(); }
+  const O* begins() const { return of->offsets.data(); }
+  const O* ends() const { return of->offsets.data() + 1; }
   O begin_base() const { return of->less; }
   O end_base() const { return of->less; }
-  const I* indices() const { return of->read_indices(); }
-  int64_t base() const { return of->base(); }
+  const I* indices() const { return of->indices.data(); }
+  int64_t base() const { return static_cast<int64_t>(of->first_index); }
 };
 
 using Needed = std::function<std::vector<int64_t>(int64_t step)>;  // steps before it
@@ -73,10 +62,10 @@ void check(int64_t n, bool ascending, const Needed& needed, const std::string& n
   for (int64_t step = 0; step < n; ++step) {
     const int64_t row = ascending ? step : n - 1 - step;
     int64_t& mine = level[static_cast<size_t>(row)];
-    for (int64_t p = all.begin(row); p < all.end(row); ++p)
-      mine = std::max(mine, level[static_cast<size_t>(all.column(p))] + 1);
+    for (int64_t p = rows.begin(row); p < rows.end(row); ++p)
+      mine = std::max(mine, level[static_cast<size_t>(rows.column(p))] + 1);
     if (mine >= std::ssize(expected_longest)) expected_longest.resize(static_cast<size_t>(mine) + 1);
-    if (const int64_t length = all.end(row) - all.begin(row); length > 32)
+    if (const int64_t length = rows.end(row) - rows.begin(row); length > 32)
       expected_longest[static_cast<size_t>(mine)] = std::max(expected_longest[static_cast<size_t>(mine)], length);
   }
   const int64_t levels = std::ssize(expected_longest);
@@ -91,7 +80,7 @@ void check(int64_t n, bool ascending, const Needed& needed, const std::string& n
     bool same = true;
     for (int64_t row = 0; row < n; ++row) {
       const auto at = static_cast<size_t>(row);
-      const int64_t entries = all.end(row) - all.begin(row);
+      const int64_t entries = rows.end(row) - rows.begin(row);
       same = same && static_cast<int64_t>(key[at]) == level[at] * 32 + std::min<int64_t>(entries, 31) &&
              length[at] == entries;
     }

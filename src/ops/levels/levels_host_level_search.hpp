@@ -6,8 +6,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "ops/levels/levels_host_schedule.hpp"
@@ -192,8 +190,8 @@ class LevelSearch {
   I high_{0};           // the highest key
 #if defined(__AVX512VL__)
   __m512i high_lanes_ = _mm512_setzero_si512();
-#endif
   int pause_ = 0, next_pause_ = 0;  // so many times lanes are not looked at at once
+#endif
   std::vector<int64_t> long_rows_;
 };
 

@@ -82,7 +82,7 @@ class LevelSlices {
              lasts_.template as<O>() + begin.slice * lanes,
              columns_.template as<I>() + begin.step * lanes,
              masked ? masks_.template as<uint8_t>() + begin.step : nullptr,
-             (own ? places_ : lasts_).template as<O>() + (own ? begin.step * lanes : 0)};
+             own ? places_.template as<O>() + begin.step * lanes : nullptr};
     const Slice* const end = slices_.data() + begins_[static_cast<size_t>(block) + 1].slice;
     for (; at.slice < end; ++at.slice, at.row += lanes, at.first += lanes, at.last += lanes)
       if (at.slice->fours == by_row)

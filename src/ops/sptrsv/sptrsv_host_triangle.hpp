@@ -272,10 +272,14 @@ class HostTriangle {
     return all_at_end;
   }
 
-  /// Of `parts` parts of about as many entries, the first row.
-  int64_t first_row(const levels::HostPattern<I, O>& A, int64_t nnz, int64_t parts, int64_t part) const {
-    const auto entry = static_cast<O>(A.base + static_cast<O>(part_begin(nnz, parts, part)));
-    return part == parts ? rows_ : std::lower_bound(A.offsets, A.offsets + rows_, entry) - A.offsets;
+  /// f(row) for the rows of one of `parts` parts of about as many entries.
+  template <class F>
+  void each_row(const levels::HostPattern<I, O>& A, int64_t nnz, int64_t parts, int64_t part, const F& f) const {
+    const auto first = [&](int64_t of) {
+      const auto entry = static_cast<O>(A.base + static_cast<O>(part_begin(nnz, parts, of)));
+      return of == parts ? rows_ : std::lower_bound(A.offsets, A.offsets + rows_, entry) - A.offsets;
+    };
+    for (int64_t row = first(part), end = first(part + 1); row < end; ++row) f(row);
   }
 
   /// T's entries of a row of A, [first, last), where they lie apart from the others.
@@ -290,18 +294,17 @@ class HostTriangle {
     const O* const diagonal = diagonal_.template as<O>();
     const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(queue.concurrency(), desc.A.nnz / 4096));
     const auto visit = [&](int64_t part, const auto& f) {
-      for (int64_t row = first_row(A, desc.A.nnz, parts, part), end = first_row(A, desc.A.nnz, parts, part + 1);
-           row < end; ++row)
+      each_row(A, desc.A.nnz, parts, part, [&](int64_t row) {
         for (auto [p, last] = entries_of(A, diagonal, row); p < last; ++p) f(p, static_cast<I>(row));
+      });
     };
     std::vector<int64_t> counts(static_cast<size_t>(parts), 0);
     host_parts<Dev>(queue, parts, [&](int64_t part) {
       int64_t count = 0;
-      for (int64_t row = first_row(A, desc.A.nnz, parts, part), end = first_row(A, desc.A.nnz, parts, part + 1);
-           row < end; ++row) {
+      each_row(A, desc.A.nnz, parts, part, [&](int64_t row) {
         const auto [first, last] = entries_of(A, diagonal, row);
         count += last - first;
-      }
+      });
       counts[static_cast<size_t>(part)] = count;
     });
     const int64_t count = std::accumulate(counts.begin(), counts.end(), int64_t{0});
@@ -333,19 +336,18 @@ class HostTriangle {
     std::vector<Part> all(static_cast<size_t>(parts));
     // f(row of op(T), the other index, place), twice(row, place) for a diagonal entry beside the first.
     const auto each = [&](int64_t part, const auto& f, const auto& twice) {
-      for (int64_t row = first_row(A, desc.A.nnz, parts, part), end = first_row(A, desc.A.nnz, parts, part + 1);
-           row < end; ++row) {
+      each_row(A, desc.A.nnz, parts, part, [&](int64_t row) {
         const auto entry = [&](int64_t column, int64_t p) { turned_ ? f(column, row, p) : f(row, column, p); };
         if (parted) {
           for (auto [p, last] = entries_of(A, diagonal, row); p < last; ++p) entry(A.column(p), p);
-          continue;
+          return;
         }
         for (int64_t p = A.begin(row); p < A.begin(row + 1); ++p) {
           const int64_t column = A.column(p);
           if (lower_ ? column < row : column > row) entry(column, p);
           if (column == row && p != diagonal[row]) twice(row, p);
         }
-      }
+      });
     };
     host_parts_checked<Dev>(queue, parts, [&](int64_t part) {
       Part& mine = all[static_cast<size_t>(part)];
