@@ -9,9 +9,11 @@
 
 #include "core/dispatch.hpp"
 #include "device/gpu_select.hpp"
+#include "ilu_gpu_inodes.hpp"
 #include "ilu_gpu_pattern.hpp"
 #include "ilu_gpu_sync_free_blocks.hpp"
 #include "ilu_gpu_sync_free_kernels.hpp"
+#include "ilu_gpu_wide_rows_kernels.hpp"
 #include "ops/transpose/transpose.hpp"
 
 namespace kkc::ilu {
@@ -100,9 +102,16 @@ class SyncFreeKernel final : public Kernel {
         rows_(desc.A.rows),
         longest_row_(desc.longest_row) {
     levels_ = levels_of(desc, queue);
+    if (const int64_t part = mean_part<form>(desc);
+        part >= wide_part && rows_ >= least_level_of_wide * levels_->count) {
+      at_once_ = part >= wider_part ? 4 : 2;
+      alike_ = inodes_of<form>(desc, queue);
+    }
     constexpr size_t entry_bytes = sizeof(E) + sizeof(I);
     room_ = static_cast<int32_t>((desc.longest_row + 1) / 2 * 2);
-    if (desc.longest_row > longest_without_blocks) find_tasks(desc, queue);
+    if (desc.longest_row > longest_without_blocks &&
+        (at_once_ == 1 || desc.longest_row * rows_ > far_longer * desc.factors.nnz))
+      find_tasks(desc, queue);
     if (task_count_ > 0) {
       if constexpr (form == Form::lu)
         columns_ = transpose::transposed_pattern(queue, desc.memory, pattern_of_factors(desc));
@@ -144,7 +153,8 @@ class SyncFreeKernel final : public Kernel {
   }
   int64_t plan_bytes() const override {
     return static_cast<int64_t>(levels_->order->bytes() + levels_->diagonal->bytes() + found_.bytes() +
-                                long_rows_.bytes() + tasks_.bytes() + columns_bytes());
+                                long_rows_.bytes() + tasks_.bytes() + columns_bytes() +
+                                (alike_ != nullptr ? alike_->bits.bytes() : 0));
   }
   std::shared_ptr<const Levels> levels() const override { return levels_; }
   void describe(Info& info) const override {
@@ -153,6 +163,7 @@ class SyncFreeKernel final : public Kernel {
     info.add("longest_row", longest_row_);
     info.add("long_rows", long_rows_.count());
     info.add("rows_by_blocks", heavy_count_);
+    info.add("entries_a_lane", int64_t{at_once_});
   }
 
   kkc_status_t check(Queue& queue, int64_t& where, int64_t& count) override {
@@ -165,6 +176,10 @@ class SyncFreeKernel final : public Kernel {
   static constexpr uint32_t needed_of_a_meeting = 4;
   // Rows a level in the mean, up to which most rows wait for the last that they need.
   static constexpr int64_t level_of_chains = 200;
+  // Rows a level in the mean where several entries of a lane are taken at once, and entries that a row loses in the
+  // mean where these are four.
+  static constexpr int64_t least_level_of_wide = 4, wider_part = 96;
+  static constexpr int64_t far_longer = 16;  // than the mean
   // Entries of a row: where none has more, blocks take none.
   static constexpr int64_t longest_without_blocks = form == Form::lu ? 256 : 1024;
   // Entries of a row in shared memory where few rows are longer: the less room a row takes, the more rows there are at
@@ -173,7 +188,8 @@ class SyncFreeKernel final : public Kernel {
   // The same where blocks take some rows.
   static constexpr int32_t room_beside_blocks = 192;
   // A row that looks through eight times as many entries of needed rows is for a block; where few rows do, so is one
-  // that looks through more than this; where most rows do, none is.
+  // that looks through more than this; where most rows do, none is. Neither is one of long rows, unless it is far
+  // longer.
   static constexpr int64_t least_heavy = 2048, rows_of_a_heavy_one = 64, rows_of_an_even_one = 2;
   static constexpr int warps_of_tasks = Blocks::threads / 32;
 
@@ -190,6 +206,10 @@ class SyncFreeKernel final : public Kernel {
     const auto with = [&]<bool chains>(std::bool_constant<chains>) {
       if (task_count_ > 0)
         f(FactorByBlocks<E, form, I, O, chains>{});
+      else if (at_once_ == 4)
+        f(FactorWideRows<E, form, I, O, 4>{});
+      else if (at_once_ == 2)
+        f(FactorWideRows<E, form, I, O, 2>{});
       else
         f(FactorSyncFree<E, form, I, O, chains>{});
     };
@@ -206,6 +226,7 @@ class SyncFreeKernel final : public Kernel {
     functor.ticket = static_cast<unsigned*>(args.workspace);
     functor.room = room_;
     functor.together = together_;
+    if constexpr (requires { functor.alike; }) functor.alike = alike_->bits.template as<uint32_t>();
     if constexpr (requires { functor.tasks; }) {
       functor.tasks = tasks_.as<int64_t>();
       if constexpr (form == Form::lu)
@@ -290,9 +311,11 @@ class SyncFreeKernel final : public Kernel {
   int64_t heavy_count_ = 0, task_count_ = 0;  // rows and blocks, where some rows are for blocks
   WorkspaceRows<I, O> long_rows_;
   Buffer tasks_;
-  EntryMap columns_;  // of lu, where some rows are for blocks
+  std::shared_ptr<const Inodes> alike_;  // where at_once_ > 1
+  EntryMap columns_;                     // of lu, where some rows are for blocks
   int32_t room_ = 0;
   bool together_ = false;
+  int at_once_ = 1;  // entries of a lane
   int warps_ = 1;
   size_t shared_bytes_ = 0;
 };

@@ -199,6 +199,7 @@ std::string programs_unsupported(const Desc& desc) {
                desc.longest_row, " entries beside ", desc.factors.nnz, " in ", desc.A.rows, " rows");
   return reason_of(desc, [&](Queue& queue) {
     std::string reason = narrow_levels(desc, queue, least_level);
+    if (reason.empty()) reason = inodes_unsupported<form>(desc, queue);
     return reason.empty() ? programs_of<form>(desc, queue)->unsupported : reason;
   });
 }

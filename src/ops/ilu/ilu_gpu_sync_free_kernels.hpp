@@ -162,12 +162,7 @@ struct FactorSyncFree {
 
   __device__ void operator()() const {
     extern __shared__ __align__(16) unsigned char shared[];
-    __shared__ unsigned turn;
-    if (threadIdx.x == 0) turn = atomicAdd(ticket, 1u);
-    __syncthreads();
-    const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const int64_t position = int64_t{turn} * warps + warp;
-    if (position < rows) by_warp(order[position], reinterpret_cast<E*>(shared));
+    if (const int64_t position = turn(); position < rows) by_warp(order[position], reinterpret_cast<E*>(shared));
   }
 
   /// Row i, one of long_rows, by a warp.
@@ -179,6 +174,27 @@ struct FactorSyncFree {
     O first;
     int count, middle;  // middle: its diagonal
   };
+  /// What a row loses of one that it needs: of lu its U, of cholesky its L. at: its pivot.
+  struct Part {
+    O from{}, to{}, at{};
+  };
+
+  /// This warp's place in the order, or one behind it.
+  __device__ int64_t turn() const {
+    __shared__ unsigned turn;
+    if (threadIdx.x == 0) turn = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
+    return int64_t{turn} * warps + warp;
+  }
+
+  __device__ Part part_of(I k) const {
+    const O at = diagonal[k];
+    if constexpr (form == Form::lu)
+      return {at + 1, offsets[k + 1], at};
+    else
+      return {offsets[k], at, at};
+  }
 
   __device__ Row row_of(I i) const {
     return {i, offsets[i], static_cast<int>(offsets[i + 1] - offsets[i]), static_cast<int>(diagonal[i] - offsets[i])};
@@ -195,6 +211,15 @@ struct FactorSyncFree {
 
   /// Row i; `shared`: room for a row of each warp.
   __device__ void by_warp(I i, E* shared) const {
+    by_warp(i, shared, [this](const Row& r, E* row, const I* columns) {
+      if (form == Form::cholesky || !together) return eliminate(r, row, columns);
+      eliminate_together(r, row, columns);
+      return false;
+    });
+  }
+  /// The same; `eliminate`: what the row loses to those that it needs, and whether these know what they wait for.
+  template <class F>
+  __device__ void by_warp(I i, E* shared, const F& eliminate) const {
     const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
     const Row r = row_of(i);
     if (r.count > room) {
@@ -206,12 +231,7 @@ struct FactorSyncFree {
     const int lane = static_cast<int>(threadIdx.x) & 31;
     for (int e = lane; e < r.count; e += 32) columns[e] = gpu::load_constant(indices + r.first + e);
     read(r, row);
-    bool told = false;
-    if (form == Form::lu && together)
-      eliminate_together(r, row, columns);
-    else
-      told = eliminate(r, row, columns);
-    finish(r, row, told);
+    finish(r, row, eliminate(r, row, columns));
   }
 
   __device__ void read(const Row& r, E* row) const {
@@ -239,13 +259,8 @@ struct FactorSyncFree {
     bool told = false;
     for (int begin = 0; begin < middle; begin += 32) {
       // Where the needed rows' parts lie: 32 of them at once, ahead of the waiting.
-      O part_begin{}, part_end{}, pivot{};
-      if (begin + lane < middle) {
-        const I k = columns[begin + lane];
-        pivot = diagonal[k];
-        part_begin = form == Form::lu ? pivot + 1 : offsets[k];
-        part_end = form == Form::lu ? offsets[k + 1] : pivot;
-      }
+      Part part;
+      if (begin + lane < middle) part = part_of(columns[begin + lane]);
       const int here = min(32, middle - begin);
       // The other's entries are far more than this row's: these are looked for there.
       const auto is_longer = [&](const Step& step, int p) {
@@ -256,8 +271,8 @@ struct FactorSyncFree {
         return form == Form::lu ? find_column(columns, p + 1, count, column) : find_column(columns, 0, p, column);
       };
       const auto prepare = [&](int s) {
-        Step step{gpu::shuffle_from(part_begin, s, 32), gpu::shuffle_from(part_end, s, 32),
-                  gpu::shuffle_from(pivot, s, 32), -1};
+        Step step{gpu::shuffle_from(part.from, s, 32), gpu::shuffle_from(part.to, s, 32),
+                  gpu::shuffle_from(part.at, s, 32), -1};
         if (step.from + lane < step.to && !is_longer(step, begin + s)) step.t = find(step.from + lane, begin + s);
         step.pivot = gpu::load_fresh(values + step.at);
         if (step.t >= 0) step.u = gpu::load_fresh(values + step.from + lane);
@@ -332,15 +347,20 @@ struct FactorSyncFree {
         }
       }
     }
-    if constexpr (form == Form::cholesky) {
-      const R rest = own - square;
-      bool zero = false;
-      const R pivot = sqrt(cholesky_pivot(rest, rule, zero));
-      told = not_finite(rest) == 0 && !zero;  // all of L is finite where what is left is
-      if (lane == 0 && told) tell(values + r.first + middle, from_real<E>(pivot));
-      if (lane == 0) row[middle] = from_real<E>(rest);
-      gpu::sync32();
+    if constexpr (form == Form::cholesky) told = tell_pivot(r, row, own - square);
+    return told;
+  }
+
+  /// Of cholesky, what squares have left of the row's diagonal entry; whether its pivot has been told.
+  __device__ bool tell_pivot(const Row& r, E* row, R rest) const {
+    bool zero = false;
+    const R pivot = sqrt(cholesky_pivot(rest, rule, zero));
+    const bool told = not_finite(rest) == 0 && !zero;  // all of L is finite where what is left is
+    if ((threadIdx.x & 31) == 0) {
+      if (told) tell(values + r.first + r.middle, from_real<E>(pivot));
+      row[r.middle] = from_real<E>(rest);
     }
+    gpu::sync32();
     return told;
   }
 

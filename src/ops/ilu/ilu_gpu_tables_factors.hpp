@@ -259,6 +259,7 @@ std::string tables_unsupported(const Desc& desc) {
                                        : are_short            ? least_level_of_short_rows
                                                               : least_level);
     if (!narrow.empty()) return narrow;
+    if (std::string reason = inodes_unsupported<form>(desc, queue); !reason.empty()) return reason;
     const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);
     const int64_t bytes = 4 * space->words;
     if (space->longest > longest_row_with_table)
