@@ -79,6 +79,53 @@ TEST_CASE("spgemm: more unlike rows than stamps", "[spgemm]") {
   }
 }
 
+TEMPLATE_TEST_CASE("spgemm: unlike rows whose columns lie close to each other", "[spgemm]", float, double,
+                   std::complex<double>) {
+  using T = TestType;
+  for (const auto& [device, options] : hosts<T>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    for (const kkc_index_pair_t pair : all_index_pairs) {
+      if (!supported(device, "spgemm", pair, scalar_tag<T>)) continue;
+      HostCsr<T> A, B;
+      B.cols = 60'000;
+      for (; B.rows < 900; ++B.rows) {
+        // Runs of columns, over the ends of blocks; seldom in no order, or nearly everywhere.
+        const bool is_wide = B.rows % 300 == 7;
+        for (int64_t run = is_wide ? 400 : random_int(random, 0, 3); run > 0; --run) {
+          const int64_t length = is_wide ? 3 : random_int(random, 8, 70),
+                        first = random_int(random, 0, is_wide ? B.cols - length : 12) * (is_wide ? 1 : 4200);
+          for (int64_t k = 0; k < length; ++k) B.indices.push_back(std::min(first + k, B.cols - 1));
+        }
+        const auto row = B.indices.begin() + B.offsets.back();
+        if (B.rows % 7 == 0)
+          std::shuffle(row, B.indices.end(), random);
+        else
+          std::sort(row, B.indices.end());
+        B.offsets.push_back(B.nnz());
+      }
+      A.cols = B.rows;
+      for (; A.rows < 300; ++A.rows) {
+        const int64_t most = A.rows % 50 == 5 ? 900 : 60;  // many blocks, and more products than are collected so
+        for (int64_t k = random_int(random, 0, most); k > 0; --k)
+          A.indices.push_back(random_int(random, 0, A.cols - 1));
+        A.offsets.push_back(A.nnz());
+      }
+      A.values = random_vector<T>(random, A.indices.size());
+      B.values = random_vector<T>(random, B.indices.size());
+      SpgemmCase<T> c;
+      c.implementation = "host_binned";
+      c.pair = c.pair_c = pair;
+      c.base_a = static_cast<int32_t>(random() % 2);
+      c.base_b = static_cast<int32_t>(random() % 2);
+      INFO("seed " << seed() << ", " << name(device) << ' ' << options << ", " << c.text());
+      const auto wrong = run_case(ctx, c, A, B, no_mask<T>, random);
+      REQUIRE(wrong);
+      REQUIRE(*wrong == "");
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("spgemm: few long rows that name many short ones, alike or not", "[spgemm]", float, double,
                    std::complex<double>) {
   using T = TestType;

@@ -70,12 +70,10 @@ double entries_of_block(Queue& queue, const Left& left, const HostPatternRef<I, 
 template <class I, class O>
 class ColumnBlocks {
  public:
-  /// Makes the pairs if the products of the rows that `left` has without a class, `products` of them, repay it.
-  template <class Left>
-  ColumnBlocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const Left& left,
-               const HostPatternRef<I, O>& B, int64_t products)
+  static constexpr int width = 64;
+
+  ColumnBlocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const HostPatternRef<I, O>& B)
       : words_(static_cast<int64_t>(ColumnSet::word_count(B.cols))) {
-    if (products < 4 * B.nnz || B.nnz == 0 || entries_of_block<width>(queue, left, B) < least_entries) return;
     offsets_ = host_array<int64_t>(memory, B.rows + 1);
     auto* const offsets = offsets_.as<int64_t>();
     const int64_t parts = parts_for_items(queue, B.nnz + B.rows);
@@ -103,11 +101,23 @@ class ColumnBlocks {
     });
   }
 
-  bool used() const { return bits_.data() != nullptr; }
-
   /// The first line of a row, soon to be inserted.
   [[gnu::always_inline]] void prefetch(int64_t j) const {
     __builtin_prefetch(bits_.template as<uint64_t>() + offsets_.as<int64_t>()[j]);
+  }
+
+  /// f(block, bits) of row j of B.
+  template <class F>
+  void each(int64_t j, const F& f) const {
+    const int64_t* const offsets = offsets_.as<int64_t>() + j;
+    const uint64_t* const at = bits_.template as<uint64_t>() + offsets[0];
+    const int64_t words = offsets[1] - offsets[0];
+    if (words == words_) {
+      for (int64_t block = 0; block < words; ++block)
+        if (at[block] != 0) f(block, at[block]);
+    } else {
+      for (int64_t word = 0; word < words; word += 2) f(static_cast<int64_t>(at[word]), at[word + 1]);
+    }
   }
 
   /// The columns of row j of B, into a set that expects so many visits.
@@ -121,9 +131,6 @@ class ColumnBlocks {
   }
 
  private:
-  static constexpr int width = 64;
-  static constexpr double least_entries = 2;
-
   int64_t words_;          // of a bitmap of all columns
   Buffer offsets_, bits_;  // of each row: a bitmap, or (block, bits) pairs, fewer words
 };

@@ -14,6 +14,7 @@
 #include "ops/spgemm/spgemm_host_rows_ahead.hpp"
 #include "ops/spgemm/spgemm_host_sorted_columns.hpp"
 #include "ops/spgemm/spgemm_host_sorted_products.hpp"
+#include "ops/spgemm/spgemm_host_stamped_blocks.hpp"
 #include "ops/spgemm/spgemm_host_stamped_columns.hpp"
 
 namespace kkc::spgemm {
@@ -33,6 +34,7 @@ struct RowWorker {
   std::vector<int64_t> ends;     // and where its rows end
   std::optional<SortedColumns> sorted;
   std::optional<StampedColumns> stamped;
+  std::optional<StampedBlocks> stamped_blocks;
   std::optional<ListedRows> listed;
   bool few_meet = true;  // of the products of the last short row
   int64_t rows_of[5] = {}, rows_in_classes = 0, longest_hash = 0;
@@ -76,7 +78,7 @@ class RowColumns {
         const int64_t begin = B_.begin(j), end = B_.end(j);
         products += end - begin;
         // The rows' first lines are waited for together.
-        if (blocks_ && blocks_->used()) return blocks_->prefetch(j);
+        if (blocks_) return blocks_->prefetch(j);
         for (int64_t q = begin, last = std::min(end, begin + first_lines * line); q < last; q += line)
           __builtin_prefetch(B_.indices + q);
       });
@@ -84,7 +86,7 @@ class RowColumns {
       ColumnSet& columns = worker.columns;
       const Visits visits = columns.expect(products);
       const auto insert = [&](auto visited) {
-        if (blocks_ && blocks_->used())
+        if (blocks_)
           each_row([&](int64_t j) { blocks_->template insert<visited()>(j, columns); });
         else
           each_column([&](int64_t column) { columns.insert<visited()>(column); });
@@ -140,6 +142,13 @@ class RowColumns {
   int64_t keep_stamped(int64_t i, Worker& worker, Kept& kept) const {
     if (!worker.stamped) worker.stamped.emplace(B_.cols);
     const int64_t count = worker.stamped->make(left_.row(i), B_, ahead_.of_row(i), kept.columns + kept.entries);
+    kept.entries += count;
+    return count;
+  }
+  /// The same by blocks, which B has.
+  int64_t keep_stamped_blocks(int64_t i, Worker& worker, Kept& kept) const {
+    if (!worker.stamped_blocks) worker.stamped_blocks.emplace(B_.cols);
+    const int64_t count = worker.stamped_blocks->make(left_.row(i), *blocks_, kept.columns + kept.entries);
     kept.entries += count;
     return count;
   }

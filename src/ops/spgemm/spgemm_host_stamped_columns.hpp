@@ -47,7 +47,7 @@ class StampedColumns {
   }
   static constexpr int64_t lanes = ColumnVectors::lanes;
 
- private:
+  /// In ascending order; there is room for lanes more.
   template <class I>
   static void sort(I* columns, int64_t count) {
 #if defined(__AVX512F__) || defined(__AVX2__)
@@ -60,6 +60,7 @@ class StampedColumns {
     std::sort(columns, columns + count);
   }
 
+ private:
 #if defined(__AVX512F__) || defined(__AVX2__)
   template <int used>
   static void sort_vectors(int32_t* columns, int64_t count) {

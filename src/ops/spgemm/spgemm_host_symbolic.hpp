@@ -72,11 +72,9 @@ class HostSymbolic {
     keeps_ = keeps_columns();
     lists_ = lists_now();
     stamps_ = StampedColumns::suits<I>() && keeps_ && 4 * free_.in_short_rows >= free_.all;
-    if (!mask_ && plan_.choice != HostChoice::dense && !lists_)
-      blocks_.emplace(queue_, desc_.memory, left_, B_, stamps_ ? free_.all - free_.in_short_rows : free_.all);
+    if (!mask_ && plan_.choice != HostChoice::dense && !lists_) make_blocks();
     // Slices need sorted rows; whole words of columns come out sorted anyway.
-    unsorted_ =
-        !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !(blocks_ && blocks_->used()) && !stamps_ && !lists_;
+    unsorted_ = !desc_.sorted && !mask_ && desc_.max_workspace < 0 && !blocks_ && !stamps_ && !lists_;
     const bool wide = offset_size(desc_.pair) == 8;
     if (one_pass_suffices()) {
       wide ? make_rows<int64_t>(C) : make_rows<int32_t>(C);
@@ -106,6 +104,17 @@ class HostSymbolic {
   bool keeps_columns() const {
     constexpr int64_t few_columns = 1 << 16;
     return may_keep() && (desc_.cols() <= few_columns || desc_.cols() <= 2 * free_.all / queue_.concurrency());
+  }
+
+  /// B's columns by blocks, if the products of rows without a class that use them repay it.
+  void make_blocks() {
+    constexpr double least_entries = 2, least_of_stamped = 4;  // of a block
+    constexpr int64_t repaid = 4;
+    if (B_.nnz == 0 || free_.all < repaid * B_.nnz) return;
+    const double entries = entries_of_block<ColumnBlocks<I, O>::width>(queue_, left_, B_);
+    by_blocks_ = StampedColumns::suits<I>() && keeps_ && entries >= least_of_stamped;
+    const int64_t products = free_.all - (stamps_ && !by_blocks_ ? free_.in_short_rows : 0);
+    if (entries >= least_entries && products >= repaid * B_.nnz) blocks_.emplace(queue_, desc_.memory, B_);
   }
 
   /// How a row of no class is treated: from its products and its columns.
@@ -179,15 +188,17 @@ class HostSymbolic {
             continue;
           }
         }
-        const int64_t in_row = unsorted_ || stamps_ ? products_of_free(i) : 0;
+        const int64_t in_row = unsorted_ || stamps_ || by_blocks_ ? products_of_free(i) : 0;
+        const bool by_blocks = by_blocks_ && in_row <= StampedBlocks::most_products;
         const bool stamped = stamps_ && in_row <= StampedColumns::most_products;
         const bool sorted = stamped && worker.few_meet && SortedProducts::takes<I>(in_row, B_.cols);
-        const int64_t met = unsorted_ || stamped ? in_row : row_columns_.collect(i, worker);
-        const int64_t columns = unsorted_ ? row_columns_.count_met(i, met, worker)
-                                : sorted  ? row_columns_.keep_sorted(i, in_row, *kept)
-                                : stamped ? row_columns_.keep_stamped(i, worker, *kept)
-                                : kept    ? row_columns_.keep_columns(worker, *kept)
-                                          : worker.columns.clear();
+        const int64_t met = unsorted_ || stamped || by_blocks ? in_row : row_columns_.collect(i, worker);
+        const int64_t columns = unsorted_   ? row_columns_.count_met(i, met, worker)
+                                : sorted    ? row_columns_.keep_sorted(i, in_row, *kept)
+                                : by_blocks ? row_columns_.keep_stamped_blocks(i, worker, *kept)
+                                : stamped   ? row_columns_.keep_stamped(i, worker, *kept)
+                                : kept      ? row_columns_.keep_columns(worker, *kept)
+                                            : worker.columns.clear();
         counts[i] = static_cast<I>(columns);
         entries += columns;
         kinds_[i] = kind_of(i, met, columns);
@@ -226,7 +237,7 @@ class HostSymbolic {
   /// Whether in a sample of rows fewer than one product in 64 has a column that its row has already: C may be
   /// allocated for all products then.
   bool one_pass_suffices() {
-    if (mask_ || unsorted_ || lists_ || (blocks_ && blocks_->used()) || free_.all < plan_.products) return false;
+    if (mask_ || unsorted_ || lists_ || blocks_ || free_.all < plan_.products) return false;
     if (plan_.products < one_pass_products ||
         (offset_size(desc_.pair) == 4 && plan_.products >= std::numeric_limits<int32_t>::max()))
       return false;
@@ -494,8 +505,9 @@ class HostSymbolic {
   std::optional<ColumnBlocks<I, O>> blocks_;
   RowColumns<Left, I, O> row_columns_;
   bool unsorted_ = false, keeps_ = false;
-  bool lists_ = false;   // products are listed in the first pass
-  bool stamps_ = false;  // short rows without a class are collected by stamps
+  bool lists_ = false;      // products are listed in the first pass
+  bool stamps_ = false;     // short rows without a class are collected by stamps
+  bool by_blocks_ = false;  // all but very long rows are, by blocks
   FreeProducts free_;
   std::optional<KeptChunks<I>> kept_;  // between the passes; none: the second one finds columns anew
   Buffer stretches_;                   // uint16_t: RowClasses::find()
