@@ -2,7 +2,6 @@
 // unknowns (i-nodes): where such a row needs another of them, what it loses stands at known places.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -65,16 +64,16 @@ template <Form form>
 std::shared_ptr<const Inodes> inodes_of(const Desc& desc, Queue& queue) {
   if (desc.found_inodes == nullptr)
     dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
+      using I = typename decltype(pair)::ordinal;
       using O = typename decltype(pair)::offset;
-      using Mark = MarkInodes<form, typename decltype(pair)::ordinal, O>;
+      using Mark = MarkInodes<form, I, O>;
       auto rows = std::make_shared<Inodes>();
       const unsigned words = gpu::blocks_for(desc.A.rows, 32);
       rows->bits = Buffer(Memory::in_order(desc.memory), Space::device, (words + 1) / 2 * 8);
       const Buffer count(Memory::in_order(desc.memory), Space::device, 8);
       gpu::clear_words(queue, count.data(), count.bytes());
       gpu::launch(queue, words * (32 / Mark::rows_of_block), Mark::threads, 0,
-                  Mark{desc.factors.offsets->template as<O>(),
-                       desc.factors.indices->template as<typename decltype(pair)::ordinal>(), desc.A.rows,
+                  Mark{desc.factors.offsets->template as<O>(), desc.factors.indices->template as<I>(), desc.A.rows,
                        rows->bits.template as<uint8_t>(), count.as<uint32_t>()});
       rows->count = gpu::read_back<uint32_t>(queue, count.data());
       desc.found_inodes = std::move(rows);
