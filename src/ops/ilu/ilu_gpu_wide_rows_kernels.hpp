@@ -117,7 +117,7 @@ struct FactorWideRows : FactorSyncFree<E, form, I, O, false> {
   }
 
   /// Asks for a needed row's next entries that are in this row, where column p is that row's. Of a row that is alike
-  /// they stand as far behind column p (cholesky: before it) as there, of others they are looked for.
+  /// they stand as far behind column p (cholesky: behind the first one) as there, of others they are looked for.
   __device__ void ask(const Row& r, const I* columns, int p, bool is_alike, Step& step) const {
     const int lane = static_cast<int>(threadIdx.x) & 31, left = static_cast<int>(step.to - step.next) - lane;
     const int low = form == Form::lu ? p + 1 : 0, high = form == Form::lu ? r.count : p;
