@@ -23,6 +23,11 @@ struct Run {
 };
 
 inline constexpr int64_t shortest_run = 4;
+/// Rows of so few entries gain nothing by shorter runs than these, which are met by chance where such rows are many.
+inline constexpr int64_t short_length = 2, shortest_run_of_short = 8;
+constexpr int64_t shortest_run_of(int64_t length) {
+  return length <= short_length ? shortest_run_of_short : shortest_run;
+}
 
 /// How many of the rows after `first`, before `end`, are alike to it.
 template <class I, class O>
@@ -66,11 +71,11 @@ int64_t count_alike(const HostPattern<I, O>& A, int64_t first, int64_t end) {
   return end - first - 1;
 }
 
-/// Which rows may begin a run of shortest_run rows and more: by their lengths and first columns, without a branch on
-/// these.
+/// Which rows may begin a run of shortest_run_of(their length) rows and more: by their lengths and first columns,
+/// without a branch on these.
 template <class I, class O>
 class AlikeRows {
-  static_assert(shortest_run == 4);
+  static_assert(shortest_run == 4 && shortest_run_of_short == 8);
 
  public:
   /// Of a pattern with entries.
@@ -95,7 +100,7 @@ class AlikeRows {
 
   void look(int64_t row, int64_t end) {
     const int64_t count = std::min(at_once_, end - 1 - row);
-    uint64_t as_next = 0;
+    uint64_t as_next = 0, are_short = 0;
     int64_t i = 0;
 #if defined(__AVX512VL__)
     if constexpr (sizeof(I) == 4 && sizeof(O) == 4)
@@ -108,12 +113,13 @@ class AlikeRows {
           return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), inside, at, A_.indices, sizeof(I));
         };
         const __m512i begin = offset(0), next = offset(1), behind = offset(2);
-        const __mmask16 as_long = _mm512_mask_cmpeq_epi32_mask(inside, _mm512_sub_epi32(behind, next),
-                                                               _mm512_sub_epi32(next, begin)),
+        const __m512i length = _mm512_sub_epi32(next, begin);
+        const __mmask16 as_long = _mm512_mask_cmpeq_epi32_mask(inside, _mm512_sub_epi32(behind, next), length),
                         shifted = _mm512_cmpeq_epi32_mask(_mm512_sub_epi32(first_column(next), first_column(begin)),
                                                           _mm512_set1_epi32(1)),
                         empty = _mm512_cmpeq_epi32_mask(begin, next);
         as_next |= static_cast<uint64_t>(as_long & (shifted | empty)) << i;
+        are_short |= static_cast<uint64_t>(_mm512_cmple_epi32_mask(length, _mm512_set1_epi32(short_length))) << i;
       }
 #endif
     for (; i < count; ++i) {
@@ -121,8 +127,15 @@ class AlikeRows {
       const bool as_long = behind - next == next - begin,
                  shifted = A_.indices[std::min(next, last_)] - A_.indices[std::min(begin, last_)] == 1;
       as_next |= static_cast<uint64_t>(as_long & ((begin == next) | shifted)) << i;
+      are_short |= static_cast<uint64_t>(next - begin <= short_length) << i;
     }
-    may_begin_ = as_next & as_next >> 1 & as_next >> 2;
+    // What is behind the last row looked at may be alike.
+    const uint64_t seen = count < 64 ? (uint64_t{1} << std::max<int64_t>(count, 0)) - 1 : ~uint64_t{0};
+    uint64_t unlike = seen & ~as_next;  // among the rows of a short one's run, but for the last
+    unlike |= unlike >> 1;
+    unlike |= unlike >> 2;
+    unlike |= unlike >> 3;
+    may_begin_ = as_next & as_next >> 1 & as_next >> 2 & ~(are_short & unlike);
     first_ = row;
     behind_ = row + at_once_ - (shortest_run - 2);
   }
@@ -142,7 +155,7 @@ void find_runs(const HostPattern<I, O>& A, int64_t begin, int64_t end, std::vect
   for (int64_t row = begin; row < end;) {
     int64_t rows = likely ? count_alike(A, row, end) + 1 : 0;
     likely = rows >= long_run;
-    if (rows >= shortest_run) {
+    if (rows >= shortest_run_of(A.begin(row + 1) - A.begin(row))) {
       runs.push_back({row, rows, true});
     } else {
       rows = alike.next(row + rows, end) - row;
