@@ -322,14 +322,7 @@ struct FactorSyncFree {
           if (step.t >= 0) sum = minus_conjugate_product(sum, mine, u);
           for (O more = q + 32; more < step.to; more += 32)
             if (const int t = find(more, p); t >= 0) sum = minus_conjugate_product(sum, row[t], await(values + more));
-          sum = gpu::subgroup_sum(sum, 32);
-          const E l = quotient(gpu::add(before, sum), diagonal_value);
-          if (lane == 0) {
-            row[p] = l;
-            tell(values + r.first + p, l);
-          }
-          square += real_part(l) * real_part(l);
-          if constexpr (gpu::is_pair<E>) square += l.im * l.im;
+          end_entry(r, row, p, before, sum, diagonal_value, square);
         }
         gpu::sync32();
       };
@@ -349,6 +342,18 @@ struct FactorSyncFree {
     }
     if constexpr (form == Form::cholesky) told = tell_pivot(r, row, own - square);
     return told;
+  }
+
+  /// Of cholesky, entry p of the row, which loses the lanes' sums to what is before it: told at once, its square added.
+  __device__ void end_entry(const Row& r, E* row, int p, const E& before, const E& sum, const E& pivot,
+                            R& square) const {
+    const E l = quotient(gpu::add(before, gpu::subgroup_sum(sum, 32)), pivot);
+    if ((threadIdx.x & 31) == 0) {
+      row[p] = l;
+      tell(values + r.first + p, l);
+    }
+    square += real_part(l) * real_part(l);
+    if constexpr (gpu::is_pair<E>) square += l.im * l.im;
   }
 
   /// Of cholesky, what squares have left of the row's diagonal entry; whether its pivot has been told.

@@ -90,13 +90,7 @@ struct FactorWideRows : FactorSyncFree<E, form, I, O, false> {
         if constexpr (form == Form::lu) {
           if (lane == 0) row[p] = factor;
         } else {
-          const E l = quotient(gpu::add(before, gpu::subgroup_sum(sum, 32)), pivot);
-          if (lane == 0) {
-            row[p] = l;
-            tell(values + r.first + p, l);
-          }
-          square += real_part(l) * real_part(l);
-          if constexpr (gpu::is_pair<E>) square += l.im * l.im;
+          Base::end_entry(r, row, p, before, sum, pivot, square);
         }
         gpu::sync32();
       }
