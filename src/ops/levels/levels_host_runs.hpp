@@ -130,7 +130,7 @@ class AlikeRows {
       are_short |= static_cast<uint64_t>(next - begin <= short_length) << i;
     }
     // What is behind the last row looked at may be alike.
-    const uint64_t seen = count < 64 ? (uint64_t{1} << std::max<int64_t>(count, 0)) - 1 : ~uint64_t{0};
+    const uint64_t seen = ~uint64_t{0} >> (64 - count);
     uint64_t unlike = seen & ~as_next;  // among the rows of a short one's run, but for the last
     unlike |= unlike >> 1;
     unlike |= unlike >> 2;

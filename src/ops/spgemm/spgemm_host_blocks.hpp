@@ -65,13 +65,13 @@ double entries_of_block(Queue& queue, const Left& left, const HostPatternRef<I, 
   return static_cast<double>(entries) / static_cast<double>(std::max<int64_t>(blocks, 1));
 }
 
+inline constexpr int columns_of_block = 64;
+
 /// Rows of B that meet a quarter of the blocks are kept as a bitmap of all columns instead: a vector unites eight
 /// words.
 template <class I, class O>
 class ColumnBlocks {
  public:
-  static constexpr int width = 64;
-
   ColumnBlocks(Queue& queue, const std::shared_ptr<const Memory>& memory, const HostPatternRef<I, O>& B)
       : words_(static_cast<int64_t>(ColumnSet::word_count(B.cols))) {
     offsets_ = host_array<int64_t>(memory, B.rows + 1);
@@ -79,7 +79,7 @@ class ColumnBlocks {
     const int64_t parts = parts_for_items(queue, B.nnz + B.rows);
     host_parts<Host>(queue, parts, [&](int64_t part) {
       for (int64_t j = B.first_row(parts, part), end = B.first_row(parts, part + 1); j < end; ++j) {
-        const int64_t count = blocks_of<width>(B, j);
+        const int64_t count = blocks_of<columns_of_block>(B, j);
         offsets[j] = 4 * count >= words_ ? words_ : 2 * count;
       }
     });
@@ -90,9 +90,9 @@ class ColumnBlocks {
         uint64_t* target = bits_.template as<uint64_t>() + offsets[j];
         if (offsets[j + 1] - offsets[j] == words_) {
           std::fill(target, target + words_, uint64_t{0});
-          each_block<width>(B, j, [&](int64_t block, int64_t, uint64_t bits) { target[block] |= bits; });
+          each_block<columns_of_block>(B, j, [&](int64_t block, int64_t, uint64_t bits) { target[block] |= bits; });
         } else {
-          each_block<width>(B, j, [&](int64_t block, int64_t, uint64_t bits) {
+          each_block<columns_of_block>(B, j, [&](int64_t block, int64_t, uint64_t bits) {
             *target++ = static_cast<uint64_t>(block);
             *target++ = bits;
           });

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/spgemm/spgemm_host_blocks.hpp"
 #include "ops/spgemm/spgemm_host_stamped_columns.hpp"
 
 namespace kkc::spgemm {
@@ -18,16 +19,13 @@ class StampedBlocks {
   /// Rows of so many products at most.
   static constexpr int64_t most_products = 1 << 15;
 
-  explicit StampedBlocks(int64_t cols) : blocks_(static_cast<size_t>(cols / width + 1)) {}
+  explicit StampedBlocks(int64_t cols) : blocks_(static_cast<size_t>(cols / columns_of_block + 1)) {}
 
   /// Writes the columns of the rows of B that `row` reaches to `to` in ascending order, each once, and returns their
   /// number. `to` has room for as many as there are products, and lanes more. blocks: ColumnBlocks of B.
   template <class Row, class Blocks, class I>
   int64_t make(const Row& row, const Blocks& blocks, I* to) {
-    if (++stamp_ == 0) {
-      for (Block& block : blocks_) block.stamp = 0;
-      stamp_ = 1;
-    }
+    ++stamp_;  // rows are fewer than stamps
     constexpr int64_t ahead = 4;
     int64_t met = 0;
     for (int64_t k = 0; k < row.size(); ++k) {
@@ -45,13 +43,12 @@ class StampedBlocks {
     int64_t count = 0;
     for (int64_t n = 0; n < met; ++n) {
       const int32_t number = met_[static_cast<size_t>(n)];
-      count += write(number * width, blocks_[static_cast<size_t>(number)].bits, to + count);
+      count += write(number * columns_of_block, blocks_[static_cast<size_t>(number)].bits, to + count);
     }
     return count;
   }
 
  private:
-  static constexpr int32_t width = 64;
   struct Block {
     uint64_t bits;
     uint32_t stamp;

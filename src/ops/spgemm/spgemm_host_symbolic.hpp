@@ -111,7 +111,7 @@ class HostSymbolic {
     constexpr double least_entries = 2, least_of_stamped = 4;  // of a block
     constexpr int64_t repaid = 4;
     if (B_.nnz == 0 || free_.all < repaid * B_.nnz) return;
-    const double entries = entries_of_block<ColumnBlocks<I, O>::width>(queue_, left_, B_);
+    const double entries = entries_of_block<columns_of_block>(queue_, left_, B_);
     by_blocks_ = StampedColumns::suits<I>() && keeps_ && entries >= least_of_stamped;
     const int64_t products = free_.all - (stamps_ && !by_blocks_ ? free_.in_short_rows : 0);
     if (entries >= least_entries && products >= repaid * B_.nnz) blocks_.emplace(queue_, desc_.memory, B_);
