@@ -39,7 +39,7 @@ struct Desc {
   std::shared_ptr<const Memory> memory;  // for plan data
   /// What unsupported() has found in the pattern and make() goes on with; theirs alone.
   mutable std::shared_ptr<const void> found = nullptr, found_tables = nullptr, found_band = nullptr,
-                                      found_inodes = nullptr;
+                                      found_inodes = nullptr, found_split = nullptr;
   mutable std::shared_ptr<const Levels> levels = nullptr;  // of the factors, once they are found
 };
 
