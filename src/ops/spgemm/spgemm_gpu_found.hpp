@@ -110,6 +110,7 @@ struct Found {
   int32_t longest_a = 0;
   Buffer list;  // rows by size; empty if one bin holds all
   Bins bins{};
+  int thread_bin = 0;  // of class_limits, the last whose rows are a thread's; 0: there is no list of classes' rows
   std::array<int32_t, survey_bins> longest_a_of{};  // rows of A of each bin, where products are in order
   Pieces hashed, ranked;                            // of the last two bins
   SlottedLists slotted;  // instead: of the last slotted_bins bins, the last first, if products keep slots
@@ -141,6 +142,11 @@ inline constexpr int32_t few_tile_bytes = 8 * 1024;  // sums of a piece of a til
 inline constexpr int64_t few_tiles = 3072;
 inline int32_t bytes_of_few_sums(int64_t tiles) { return tiles <= few_tiles ? 0 : few_tile_bytes; }
 inline constexpr int32_t thread_rows_longest = 40;
+/// Rows of classes, where few are far longer than most: those of the first bins, up to this one at most, are a
+/// thread's, which has room for the longest of them.
+inline constexpr BinLimits class_limits{{0, 25, 32, thread_rows_longest, 192, 1024, 0x7fffffff, 0x7fffffff},
+                                        survey_bins};
+inline constexpr int last_thread_bin = 3;
 inline constexpr int32_t most_slots = 2048;  // columns of a row whose products keep slots
 /// Bytes of slots for C's, columns and values: up to 16 times as many, but of more than 4 GB at most `many`.
 inline int64_t most_slots_beside(int64_t bytes, int64_t many) {

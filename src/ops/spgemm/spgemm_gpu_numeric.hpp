@@ -108,12 +108,16 @@ class Numeric {
   template <class Go>
   void classes(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const I* columns, const Go& go) const {
     const SlotLists lists = slot_lists();
-    if (found_.longest <= thread_rows_longest && mean_ <= 4) {
+    const bool beside_long = found_.thread_bin > 0;
+    if ((found_.longest <= thread_rows_longest && mean_ <= 4) || beside_long) {
+      for (int b = survey_bins - 1; beside_long && b > found_.thread_bin; --b)
+        subgroups<true>(A, B, C, lists, columns, rows_of(b), count_of(b),
+                        std::min(found_.longest, class_limits.upper[b]), go);
       using F = ThreadRows<Left, T, I>;
-      const auto bytes = [&](int block) { return F::shared_bytes(block, found_.longest); };
+      const int32_t longest = beside_long ? class_limits.upper[found_.thread_bin] : found_.longest;
+      const auto bytes = [&](int block) { return F::shared_bytes(block, longest); };
       const int block = block_of(found_.output.rows < few_thread_rows ? 32 : F::threads, bytes);
-      go(F{A, B, C, lists, found_.output.rows, found_.longest}, (found_.output.rows + block - 1) / block, block,
-         bytes(block));
+      go(F{A, B, C, lists, found_.output.rows, longest}, (found_.output.rows + block - 1) / block, block, bytes(block));
     } else if (found_.places.data() != nullptr) {
       switch (place_words(found_.longest)) {
         case 1: return registers<1>(A, B, C, go);

@@ -45,7 +45,8 @@ struct SlotLists {
   __device__ const uint16_t* of(int64_t i) const { return slots + begins[number_of != nullptr ? number_of[i] : i]; }
 };
 
-/// A thread a row, for short rows: the sums of a warp's 32 rows lie in shared memory as they will in C.
+/// A thread a row, for rows of at most `longest` entries: the sums of a warp's 32 rows lie in shared memory as they
+/// will in C. Longer ones are left as they are.
 template <class Left, class T, class I>
 struct ThreadRows {
   static constexpr int threads = 128;
@@ -68,22 +69,27 @@ struct ThreadRows {
     if (first >= rows) return;
     const int64_t begin = C.offsets.at(i < rows ? i : rows), end = C.offsets.at(i < rows ? i + 1 : rows);
     const int64_t from = gpu::shuffle_from(begin, 0, 32);
-    const auto length = static_cast<int32_t>(end - begin);
+    const bool is_long = end - begin > longest;
+    const auto length = is_long ? 0 : static_cast<int32_t>(end - begin);
+    const bool beside_long = gpu::ballot32(is_long) != 0;
+    auto place = static_cast<int32_t>(begin - from);
+    if (beside_long) place = gpu::subgroup_scan(length, 32) - length;
     // Rows of even length would meet in the same banks.
     const int pad = 1 - (gpu::shuffle_from(length, 0, 32) & 1);
-    T* const sums = all + (begin - from) + pad * lane;
+    T* const sums = all + place + pad * lane;
     const Coefficients<T> c(C);
     for (int32_t j = 0; j < length; ++j) sums[j] = T{};
-    if (i < rows && c.live()) multiply(A.row(i), lists.of(i), sums);
+    if (i < rows && !is_long && c.live()) multiply(A.row(i), lists.of(i), sums);
     gpu::sync32();
     const auto total = static_cast<int32_t>(gpu::shuffle_from(end, 31, 32) - from);
-    if (pad == 0) {
+    if (pad == 0 && !beside_long) {
       for (int32_t j = lane; j < total; j += 32) c.finish(C.data[from + j], all[j]);
     } else {
       for (int r = 0; r < 32; ++r) {
         const int64_t at = gpu::shuffle_from(begin, r, 32);
         const int32_t count = gpu::shuffle_from(length, r, 32);
-        for (int32_t j = lane; j < count; j += 32) c.finish(C.data[at + j], all[(at - from) + r + j]);
+        const T* const row = all + gpu::shuffle_from(place, r, 32) + pad * r;
+        for (int32_t j = lane; j < count; j += 32) c.finish(C.data[at + j], row[j]);
       }
     }
   }

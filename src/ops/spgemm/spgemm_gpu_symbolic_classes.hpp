@@ -182,7 +182,10 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
                                        found_.output.indices->template as<I>(), p_.rows, found_.longest},
                   ShiftShortColumns<I>::shared_bytes(found_.longest));
     } else {
-      if (!reduced_ && !found_.ordered()) place_entries();
+      if (!reduced_ && !found_.ordered()) {
+        list_longer_rows();
+        if (found_.thread_bin == 0) place_entries();
+      }
       const int lanes = lanes_log2_for(found_.output.nnz, p_.rows);
       launch_over(
           queue_, p_.rows << lanes,
@@ -224,6 +227,23 @@ class SymbolicClasses : protected SymbolicRows<Left, I> {
     f.table_log2 = table_log2;
     f.order_words = std::min(tables_.class_order_words, 1 << table_log2);
     launch_blocks(queue_, classes, f, f.shared_bytes());
+  }
+
+  /// Where few rows are longer than a thread's, and far longer than most.
+  void list_longer_rows() {
+    constexpr int64_t rows_of_a_longer_one = 16, far_longer = 2;
+    const int64_t rows = p_.rows, nnz = found_.output.nnz;
+    if (found_.longest * rows < far_longer * nnz || nnz > thread_rows_longest * rows ||
+        lanes_log2_for(found_.products, p_.nnz_a, 3) > 4)
+      return;
+    SurveyRows sizes{counts_.template as<int32_t>(), nullptr, rows, class_limits, 0, 0, nullptr};
+    const Survey survey = this->look(sizes);
+    int64_t longer = rows - static_cast<int64_t>(survey.histogram[0]);
+    for (int b = 1; b <= last_thread_bin && found_.thread_bin == 0; ++b) {
+      longer -= static_cast<int64_t>(survey.histogram[b]);
+      if (longer * rows_of_a_longer_one <= rows) found_.thread_bin = b;
+    }
+    if (found_.thread_bin > 0) found_.list = this->place(sizes, survey, found_.bins);
   }
 
   void place_entries() {
