@@ -68,26 +68,24 @@ class Split {
         factors_(factors_of<I, O>(desc.factors)),
         flags_(array<uint8_t>(nnz_)),
         meets_(array<uint8_t>(nnz_)),
-        facts_(array<LateFacts>(1)) {
-    gpu::clear_words(queue, facts_.data(), facts_.bytes());
-  }
+        facts_(array<LateFacts>(1)) {}
 
   /// Entries of a sample, all of them and late ones.
   LateFacts sampled() {
     using Sample = FindLate<I, O, 32, true>;
-    const auto found = gpu::launch_and_read<LateFacts>(
+    clear_facts();
+    return gpu::launch_and_read<LateFacts>(
         queue_, gpu::blocks_for(Sample::samples, Sample::threads / 32), Sample::threads, 0,
         Sample{{factors_, rows_, nullptr, O{-1}, static_cast<O>(nnz_), flags_.as<uint8_t>(), meets_.as<uint8_t>()},
                nullptr,
                facts()},
         facts_.data());
-    gpu::clear_words(queue_, facts_.data(), facts_.bytes());
-    return found;
   }
 
   /// Nothing where late entries are changed too often.
   std::shared_ptr<SplitPattern> run() {
     const Buffer counts = array<uint32_t>(rows_);
+    clear_facts();
     list_long_rows();
     each([&]<int lanes>(const LateRows<I, O, lanes>& some) {
       using Find = FindLate<I, O, lanes, false>;
@@ -119,6 +117,7 @@ class Split {
     return std::make_shared<Buffer>(array<X>(count));
   }
   LateFacts* facts() const { return facts_.as<LateFacts>(); }
+  void clear_facts() const { gpu::clear_words(queue_, facts_.data(), facts_.bytes()); }
 
   void list_long_rows() {
     if (desc_.longest_row <= left_of_warp) return;

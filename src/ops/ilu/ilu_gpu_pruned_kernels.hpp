@@ -16,10 +16,10 @@ inline constexpr int most_left = 1 << 14;
 
 /// What is found of all rows, or of a sample.
 struct LateFacts {
-  uint32_t needed, late, entries;  // of a sample: left of the diagonal, and of these; all
+  uint32_t needed, late, entries;  // of a sample: entries left of the diagonal, late ones of these, all
   uint32_t longest;                // row of the early factors
   unsigned long long changes;      // of late entries
-  unsigned long long listed;       // of these
+  unsigned long long listed;       // of these changes
 };
 
 template <class I, class O>
