@@ -149,7 +149,7 @@ TEST_CASE("ilu, ic: many threads that share rows by levels give the bits of one"
       const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
       Plan plan;
       Matrix F;
-      ok(plan_factors(form, ctx, A_device, "{}", plan.out()));
+      ok(plan_factors(form, ctx, A_device, R"({"implementation": "host_rows"})", plan.out()));
       CHECK_THAT(info_of_plan(plan), ContainsSubstring(schedule));
       ok(kkc_plan_create_output(plan, F.out()));
       REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);

@@ -1,4 +1,4 @@
-// ilu on GPUs where rows' U does not depend on all of L: what is left for last is found all at once.
+// ilu where rows' U does not depend on all of L: what is left for last is found all at once.
 #include "support/ilu_rows.hpp"
 
 using namespace kkc_test;
@@ -34,7 +34,7 @@ Rows chained(int64_t n, int64_t before) {
 template <class F>
 void on_pruned(const F& f) {
   on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
-    if (form == Form::lu && implementation == "gpu_pruned") f(ctx);
+    if (form == Form::lu && (implementation == "gpu_pruned" || implementation == "host_pruned")) f(ctx, implementation);
   });
 }
 
@@ -49,19 +49,20 @@ HostCsr<double> factors(const Context& ctx, const HostCsr<double>& A, const std:
   return download<double>(ctx, F);
 }
 
-std::optional<double> planned(const Context& ctx, const HostCsr<double>& A, const char* key) {
+std::optional<double> planned(const Context& ctx, const HostCsr<double>& A, const std::string& pruned,
+                              const char* key) {
   const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
   Plan plan;
   ok(plan_factors(Form::lu, ctx, A_device, "{}", plan.out()));
   const std::string info = info_of_plan(plan);
   INFO(info);
-  REQUIRE_THAT(info, ContainsSubstring("\"implementation\":\"gpu_pruned\""));
+  REQUIRE_THAT(info, ContainsSubstring("\"implementation\":\"" + pruned + "\""));
   return number_in(info, key);
 }
 
 }  // namespace
 
-TEST_CASE("ilu: entries of L that no row's U depends on, on GPUs", "[ilu][gpu]") {
+TEST_CASE("ilu: entries of L that no row's U depends on", "[ilu]") {
   Random random(seed());
   INFO("seed " << seed());
   std::vector<Rows> all{scattered(random, 3000, 4, 4), scattered(random, 20'000, 2, 2), scattered(random, 630, 12, 3),
@@ -80,14 +81,15 @@ TEST_CASE("ilu: entries of L that no row's U depends on, on GPUs", "[ilu][gpu]")
     row.clear();
     for (int64_t k = 0; k <= left; ++k) row.push_back(k < left ? k : left + 2000);
   }
-  on_pruned([&](const Context& ctx) {
+  on_pruned([&](const Context& ctx, const std::string& pruned) {
     for (const Rows& rows : all) {
-      check_rows<double>(ctx, Form::lu, "gpu_pruned", rows, 0);
-      check_rows<float>(ctx, Form::lu, "gpu_pruned", rows, 0, KKC_INDEX_32_64);
-      check_rows<std::complex<double>>(ctx, Form::lu, "gpu_pruned", rows, 0, KKC_INDEX_64_64);
-      check_breakdowns(ctx, Form::lu, "gpu_pruned", rows);
+      check_rows<double>(ctx, Form::lu, pruned, rows, 0);
+      check_rows<float>(ctx, Form::lu, pruned, rows, 0, KKC_INDEX_32_64);
+      check_rows<std::complex<double>>(ctx, Form::lu, pruned, rows, 0, KKC_INDEX_64_64);
+      check_breakdowns(ctx, Form::lu, pruned, rows);
       const HostCsr<double> A = with_values<double>(random, rows, Form::lu);
-      const HostCsr<double> got = factors(ctx, A, "gpu_pruned"), expected = factors(ctx, A, "gpu_sync_free");
+      const HostCsr<double> got = factors(ctx, A, pruned),
+                            expected = factors(ctx, A, is_gpu(ctx.device()) ? "gpu_sync_free" : "host_rows");
       double apart = 0, largest = 0;
       for (size_t p = 0; p < got.values.size(); ++p) {
         apart = std::max(apart, std::abs(got.values[p] - expected.values[p]));
@@ -95,35 +97,38 @@ TEST_CASE("ilu: entries of L that no row's U depends on, on GPUs", "[ilu][gpu]")
       }
       CHECK(apart < 1e-13 * largest);
     }
-    check_rows<double>(ctx, Form::lu, "gpu_pruned", scattered(random, 400, 3, 3), 1);
+    check_rows<double>(ctx, Form::lu, pruned, scattered(random, 400, 3, 3), 1);
   });
 }
 
-TEST_CASE("ilu: late entries that change each other, few and many, on GPUs", "[ilu][gpu]") {
+TEST_CASE("ilu: late entries that change each other, few and many", "[ilu]") {
   Random random(seed());
-  on_pruned([&](const Context& ctx) {
+  on_pruned([&](const Context& ctx, const std::string& pruned) {
     // Four of five entries are changed, ten times in all; fifteen would be 105 times.
     const HostCsr<double> few = with_values<double>(random, chained(1200, 5), Form::lu);
-    CHECK(planned(ctx, few, "changed_late_entries") == 800);
-    CHECK(planned(ctx, few, "late_entries") == 1000);
-    CHECK(planned(ctx, few, "levels") <= 5);
+    if (is_gpu(ctx.device()))
+      CHECK(planned(ctx, few, pruned, "changed_late_entries") == 800);
+    else
+      CHECK(planned(ctx, few, pruned, "rows_with_changed_late_entries") == 200);
+    CHECK(planned(ctx, few, pruned, "late_entries") == 1000);
+    CHECK(planned(ctx, few, pruned, "levels") == 1);
     const DeviceCsr<double> many(ctx, with_values<double>(random, chained(1200, 15), Form::lu), KKC_INDEX_32_32, 0);
     Plan none;
-    CHECK(plan_factors(Form::lu, ctx, many, R"({"implementation": "gpu_pruned"})", none.out()) ==
+    CHECK(plan_factors(Form::lu, ctx, many, R"({"implementation": ")" + pruned + "\"}", none.out()) ==
           KKC_STATUS_NOT_SUPPORTED);
     // A symmetric pattern has no late entries.
     const DeviceCsr<double> grid_rows(ctx, with_values<double>(random, grid(30, 30, 1, false), Form::lu),
                                       KKC_INDEX_32_32, 0);
-    CHECK(plan_factors(Form::lu, ctx, grid_rows, R"({"implementation": "gpu_pruned"})", none.out()) ==
+    CHECK(plan_factors(Form::lu, ctx, grid_rows, R"({"implementation": ")" + pruned + "\"}", none.out()) ==
           KKC_STATUS_NOT_SUPPORTED);
   });
 }
 
-TEST_CASE("ilu: rows whose late entries alone are not finite are told, once each, on GPUs", "[ilu][gpu]") {
+TEST_CASE("ilu: rows whose late entries alone are not finite are told, once each", "[ilu]") {
   constexpr int64_t before = 5, n = 1200;
   Random random(seed());
   const HostCsr<double> A = with_values<double>(random, chained(n, before), Form::lu);
-  on_pruned([&](const Context& ctx) {
+  on_pruned([&](const Context& ctx, const std::string& pruned) {
     for (const int64_t left : {int64_t{0}, int64_t{2}, before - 1})
       for (const int64_t rows : {1, 7}) {
         INFO(left << ", " << rows << " rows");
@@ -135,13 +140,37 @@ TEST_CASE("ilu: rows whose late entries alone are not finite are told, once each
         A_device.values().set(values);
         Plan plan;
         Matrix F;
-        ok(plan_factors(Form::lu, ctx, A_device, R"({"implementation": "gpu_pruned"})", plan.out()));
+        ok(plan_factors(Form::lu, ctx, A_device, R"({"implementation": ")" + pruned + "\"}", plan.out()));
         ok(kkc_plan_create_output(plan, F.out()));
-        ok(execute_factors(Form::lu, plan, A_device, F));
+        const kkc_status_t executed = execute_factors(Form::lu, plan, A_device, F);
+        constexpr int64_t spoilt = 3 * (before + 1) + before;
+        if (!is_gpu(ctx.device())) {
+          CHECK(executed == KKC_STATUS_BREAKDOWN);
+          CHECK_THAT(kkc_last_error(), ContainsSubstring("row " + std::to_string(spoilt) + " "));
+          if (rows > 1) CHECK_THAT(kkc_last_error(), ContainsSubstring("first of " + std::to_string(rows)));
+          continue;
+        }
+        ok(executed);
         int64_t row = -1, count = 0;
         CHECK(kkc_plan_check(plan, &row, &count) == KKC_STATUS_BREAKDOWN);
-        CHECK(row == 3 * (before + 1) + before);
+        CHECK(row == spoilt);
         CHECK(count == rows);
       }
   });
+}
+
+TEST_CASE("ilu: late entries by many threads have the bits of one", "[ilu]") {
+  if (!has_kernels<double>(KKC_DEVICE_OPENMP, "ilu")) return;
+  Random random(seed());
+  INFO("seed " << seed());
+  Rows rows = scattered(random, 30'000, 4, 4);
+  for (const int64_t i : {20'000, 20'001})  // which others need, and whose late entries change each other
+    for (int64_t k = 0; k < 900; ++k) {
+      rows[static_cast<size_t>(i)].push_back(random_int(random, 0, i - 1));
+      rows[static_cast<size_t>(random_int(random, i + 2, 29'999))].push_back(i);
+    }
+  for (auto& row : rows) put_in_order(row);
+  const HostCsr<double> A = with_values<double>(random, rows, Form::lu);
+  const Context one(KKC_DEVICE_OPENMP, R"({"threads": 1})"), many(KKC_DEVICE_OPENMP, R"({"threads": 7})");
+  CHECK(factors(one, A, "host_pruned").values == factors(many, A, "host_pruned").values);
 }

@@ -170,7 +170,7 @@ inline double largest_residual(const HostCsr<double>& A, const HostCsr<double>& 
 /// Whether an implementation takes some patterns only: rows alike, levels that are wide.
 inline bool is_choosy(const std::string& implementation) {
   return implementation == "gpu_programs" || implementation == "gpu_tables" || implementation == "gpu_few_levels" ||
-         implementation == "gpu_band" || implementation == "gpu_pruned";
+         implementation == "gpu_band" || implementation == "gpu_pruned" || implementation == "host_pruned";
 }
 
 /// Makes a plan and its output; false where a choosy implementation does not take the pattern.
