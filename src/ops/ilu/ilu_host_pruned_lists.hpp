@@ -74,7 +74,9 @@ class LateFlags {
       const HostPair* const begin = pair;
       if (list.known) pair += list.counts[p - first];
       f(p, [&](const auto& g) {
-        if (!list.known) return meet(p, k, rows_.offsets[i + 1], g);
+        if (!list.known)
+          return each_shared(rows_.indices, static_cast<O>(p + 1), rows_.offsets[i + 1],
+                             static_cast<O>(rows_.diagonal[k] + 1), rows_.offsets[k + 1], g);
         for (const HostPair* each = begin; each < pair; ++each)
           g(static_cast<O>(first + each->own), static_cast<O>(rows_.diagonal[k] + each->needed));
       });
@@ -82,17 +84,6 @@ class LateFlags {
   }
 
  private:
-  template <class G>
-  void meet(O p, int64_t k, O t_end, const G& g) const {
-    O t = p + 1, q = rows_.diagonal[k] + 1;
-    while (t < t_end && q < rows_.offsets[k + 1]) {
-      const I a = rows_.indices[t], b = rows_.indices[q];
-      if (a == b) g(t, q);
-      t += a <= b;
-      q += b <= a;
-    }
-  }
-
   LowerRows<I, O> rows_;
   const HostPairs<I, O>& pairs_;
   uint8_t* flags_;

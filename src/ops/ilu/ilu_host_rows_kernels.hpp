@@ -140,28 +140,9 @@ struct FactorRow {
   }
   static constexpr int64_t ahead = 4;  // needed rows
 
-  /// Calls f(t, q) for the entries t of one row's part and q of another's that lie in the same column.
   template <class F>
   void shared(O t, O t_end, O q, O q_end, F&& f) const {
-    constexpr O longer = 16;  // times as long: looked up instead of passed over
-    if ((q_end - q) / longer > t_end - t) {
-      for (; t < t_end && q < q_end; ++t) {
-        q = static_cast<O>(std::lower_bound(indices + q, indices + q_end, indices[t]) - indices);
-        if (q < q_end && indices[q] == indices[t]) f(t, q++);
-      }
-    } else if ((t_end - t) / longer > q_end - q) {
-      for (; q < q_end && t < t_end; ++q) {
-        t = static_cast<O>(std::lower_bound(indices + t, indices + t_end, indices[q]) - indices);
-        if (t < t_end && indices[t] == indices[q]) f(t++, q);
-      }
-    } else {
-      while (t < t_end && q < q_end) {
-        const I a = indices[t], b = indices[q];
-        if (a == b) f(t, q);
-        t += a <= b;
-        q += b <= a;
-      }
-    }
+    each_shared(indices, t, t_end, q, q_end, f);
   }
 
  private:

@@ -4,6 +4,7 @@
 // high-performance shared-memory sparse triangular solver", ISC 2014).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,30 @@ struct LowerRows {
   const I* indices;
   int64_t rows;
 };
+
+/// Calls f(t, q) for the entries t of one row's part and q of another's that lie in the same column.
+template <class I, class O, class F>
+void each_shared(const I* indices, O t, O t_end, O q, O q_end, F&& f) {
+  constexpr O longer = 16;  // times as long: looked up instead of passed over
+  if ((q_end - q) / longer > t_end - t) {
+    for (; t < t_end && q < q_end; ++t) {
+      q = static_cast<O>(std::lower_bound(indices + q, indices + q_end, indices[t]) - indices);
+      if (q < q_end && indices[q] == indices[t]) f(t, q++);
+    }
+  } else if ((t_end - t) / longer > q_end - q) {
+    for (; q < q_end && t < t_end; ++q) {
+      t = static_cast<O>(std::lower_bound(indices + t, indices + t_end, indices[q]) - indices);
+      if (t < t_end && indices[t] == indices[q]) f(t++, q);
+    }
+  } else {
+    while (t < t_end && q < q_end) {
+      const I a = indices[t], b = indices[q];
+      if (a == b) f(t, q);
+      t += a <= b;
+      q += b <= a;
+    }
+  }
+}
 
 /// Nanoseconds, about: of a row, and of each row that it needs.
 struct RowCost {
