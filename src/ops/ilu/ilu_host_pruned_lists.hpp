@@ -103,11 +103,10 @@ bool has_late_entries(const LowerRows<I, O>& rows, int64_t entries_of_a_late_one
     is_late.assign(static_cast<size_t>(end - first), 0);
     for (O p = middle; p-- > first;) {
       const auto k = static_cast<int64_t>(rows.indices[p]);
-      const bool counts = std::any_of(rows.indices + p + 1, rows.indices + end, [&, t = p](I column) mutable {
-        ++t;
-        return is_late[static_cast<size_t>(t - first)] == 0 &&
-               std::binary_search(rows.indices + rows.diagonal[k] + 1, rows.indices + rows.offsets[k + 1], column);
-      });
+      const I *const begin = rows.indices + rows.diagonal[k] + 1, *const behind = rows.indices + rows.offsets[k + 1];
+      bool counts = false;
+      for (O t = p + 1; t < end && !counts; ++t)
+        counts = is_late[static_cast<size_t>(t - first)] == 0 && std::binary_search(begin, behind, rows.indices[t]);
       is_late[static_cast<size_t>(p - first)] = counts ? 0 : 1;
       late += counts ? 0 : 1;
     }
