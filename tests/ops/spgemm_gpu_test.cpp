@@ -443,6 +443,33 @@ TEST_CASE("spgemm: few kinds of rows", "[spgemm][gpu]") {
   }
 }
 
+TEST_CASE("spgemm: few kinds of short rows beside a few longer ones", "[spgemm][gpu]") {
+  for (const kkc_device_t device : gpus_for<double>()) {
+    const Context ctx(device);
+    Random random(seed());
+    INFO("seed " << seed());
+    constexpr int64_t n = 20'000;
+    // Rows of C of 25, 30, and 38 columns; of 100 and more, up to the last of its rows, where rows of A are long.
+    for (const auto& [of_a, of_b] : std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>>{
+             {every(1, 13), every(1, 13)}, {every(1, 16), every(1, 15)}, {every(1, 20), every(1, 19)}}) {
+      std::vector<std::vector<int64_t>> rows(static_cast<size_t>(n));
+      for (int64_t i = 0; i < n; ++i)
+        for (const int64_t at : of_a) rows[static_cast<size_t>(i)].push_back(i + at);
+      for (const int64_t i : {int64_t{0}, int64_t{31}, int64_t{32}, n / 2, n - 1})
+        for (int64_t k = 0; k < 110; ++k) rows[static_cast<size_t>(i)].push_back(i + 30 + k + k / 60 * 700);
+      const auto A = from_rows(n + 900, rows), B = diagonals(A.cols, of_b);
+      INFO(of_a.size() << " entries in a row of A, " << of_b.size() << " in one of B");
+      SpgemmCase<double> c;
+      c.implementation = "gpu_hash";
+      REQUIRE(said("row_classes", ctx, c, A, B) > 0);
+      for (const double beta : {0.0, 2.0}) {
+        c.beta = beta;
+        run(ctx, c, A, B, nullptr, random);
+      }
+    }
+  }
+}
+
 TEST_CASE("spgemm: few kinds of rows, of moderate length", "[spgemm][gpu]") {
   for (const kkc_device_t device : gpus_for<double>()) {
     const Context ctx(device);
