@@ -51,15 +51,8 @@ class RowsKernel final : public Kernel {
   }
 
   void execute(Queue& queue, const Args& args) override {
-    const FactorRow<E, form, I, O> row{static_cast<const O*>(args.factors.offsets),
-                                       factors_.diagonal->template as<O>(),
-                                       static_cast<const I*>(args.factors.indices),
-                                       ilu_pattern::ValueSource<O>(factors_),
-                                       !factors_.sources && !factors_.positions && !factors_.starts,
-                                       static_cast<const E*>(args.A.values),
-                                       static_cast<E*>(const_cast<void*>(args.factors.values)),
-                                       rule_,
-                                       inverses_.bytes() > 0 ? inverses_.template as<E>() : nullptr};
+    const auto row = FactorRow<E, form, I, O>::of(factors_, args, rule_,
+                                                  inverses_.bytes() > 0 ? inverses_.template as<E>() : nullptr);
     for (int64_t t = 0; t < schedule_.threads(); ++t) threads_[static_cast<size_t>(t)].found = {};
     const FactorSpread<E, form, I, O> spread{row};
     if (!pairs_.empty()) {

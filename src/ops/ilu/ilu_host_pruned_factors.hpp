@@ -33,15 +33,7 @@ class PrunedKernel final : public Kernel {
   }
 
   void execute(Queue& queue, const Args& args) override {
-    const Rows rows{static_cast<const O*>(args.factors.offsets),
-                    factors_.diagonal->template as<O>(),
-                    static_cast<const I*>(args.factors.indices),
-                    ilu_pattern::ValueSource<O>(factors_),
-                    !factors_.sources && !factors_.positions && !factors_.starts,
-                    static_cast<const E*>(args.A.values),
-                    static_cast<E*>(const_cast<void*>(args.factors.values)),
-                    rule_,
-                    nullptr};
+    const Rows rows = Rows::of(factors_, args, rule_, nullptr);
     std::atomic<int64_t> reached{0};
     std::atomic<bool> is_good{true};
     const auto work = [&](int64_t t, int64_t threads) {

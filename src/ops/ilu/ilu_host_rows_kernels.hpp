@@ -47,6 +47,18 @@ struct FactorRow {
   E* inverses;  // of pivots, where there are panels or pairs
   static constexpr bool by_inverses = form == Form::lu && !has_parts<E>;
 
+  static FactorRow of(const FactorPattern& factors, const Args& args, const Rule<R>& rule, E* inverses) {
+    return {static_cast<const O*>(args.factors.offsets),
+            factors.diagonal->template as<O>(),
+            static_cast<const I*>(args.factors.indices),
+            ilu_pattern::ValueSource<O>(factors),
+            !factors.sources && !factors.positions && !factors.starts,
+            static_cast<const E*>(args.A.values),
+            static_cast<E*>(const_cast<void*>(args.factors.values)),
+            rule,
+            inverses};
+  }
+
   static constexpr unsigned mask_of(const ProgramRun& run) { return ((1u << run.count) - 1u) << run.lane; }
 
   /// Row i, and the others of the panel that it begins, by their program; notes breakdowns.
