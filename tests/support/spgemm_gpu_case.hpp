@@ -88,4 +88,17 @@ int64_t said(const char* key, const Context& ctx, const SpgemmCase<T>& c, const 
   return std::stoll(text.substr(at + name.size()));
 }
 
+/// Row i holds the columns i + at for all `at`.
+inline HostCsr<double> diagonals(int64_t rows, const std::vector<int64_t>& at) {
+  std::vector<std::vector<int64_t>> of(static_cast<size_t>(rows), at);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t& column : of[static_cast<size_t>(i)]) column += i;
+  return from_rows(rows + at.back(), of);
+}
+inline std::vector<int64_t> every(int64_t step, int64_t count) {
+  std::vector<int64_t> at;
+  for (int64_t k = 0; k < count; ++k) at.push_back(k * step);
+  return at;
+}
+
 }  // namespace kkc_test
