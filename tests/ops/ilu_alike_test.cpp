@@ -299,6 +299,33 @@ TEST_CASE("ilu, ic: tables beside a few long rows, on GPUs", "[ilu][ic][gpu]") {
   }
 }
 
+TEST_CASE("ilu, ic: a dense block among very many short rows, on GPUs", "[ilu][ic][gpu]") {
+  constexpr int64_t n = 40'000, long_rows = 12;
+  // Entries of rows that need each other one after the other; then of rows that do not.
+  for (const auto& [entries, dense] : std::vector<std::pair<int64_t, bool>>{{42, true}, {76, true}, {76, false}}) {
+    INFO("rows of " << entries << " entries" << (dense ? ", a block" : ""));
+    Random random(seed());
+    Rows rows(n);
+    for (int64_t i = 0; i < n; ++i) rows[static_cast<size_t>(i)] = {i, random_int(random, 0, n - 1)};
+    for (int64_t i = 0; i < (dense ? entries : long_rows); ++i) {
+      auto& row = rows[static_cast<size_t>(dense ? n / 3 + 3 * i : n - 1 - i)];
+      for (int64_t j = 0; j < entries; ++j) row.push_back(dense ? n / 3 + 3 * j : random_int(random, 0, n / 2));
+    }
+    for (auto& row : rows) put_in_order(row);
+    on_each_implementation([&](const Context& ctx, Form form, const std::string& implementation) {
+      if (implementation != "gpu_tables" && implementation != "gpu_sync_free") return;
+      const HostCsr<double> A = with_values<double>(random, rows, form);
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix F;
+      REQUIRE(plan_where_taken(ctx, form, implementation, A_device, plan, F));
+      if (implementation == "gpu_tables" && form == Form::lu)
+        CHECK(number_in(info_of_plan(plan), "rows_without_table") == (dense ? 0 : long_rows));
+      check_executes(ctx, form, plan, A, A_device, F, 3);
+    });
+  }
+}
+
 TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs says so", "[ilu][ic]") {
   Random random(seed());
   Rows rows(20000);

@@ -126,6 +126,7 @@ std::shared_ptr<Plan> make_plan(std::shared_ptr<Context> context, std::unique_pt
 
   Desc desc{form, a, {}, rows.longest + 1, state->pivots, context->memory()};
   desc.A.values = nullptr;
+  desc.named = parsed.measure || !parsed.implementation.empty();
   const auto& symbolic = only_implementation<ilu_pattern::Implementation>(queue, "ilu_pattern");
   queue.run([&] {
     desc.factors = symbolic.make({desc.A, state->level, form == Form::cholesky, add_missing, context->memory()}, queue);

@@ -37,6 +37,7 @@ struct Desc {
   int64_t longest_row;  // no row of the factors has more entries
   PivotRule pivots;
   std::shared_ptr<const Memory> memory;  // for plan data
+  bool named = false;                    // the caller named an implementation, or lets all be measured
   /// What unsupported() has found in the pattern and make() goes on with; theirs alone.
   mutable std::shared_ptr<const void> found = nullptr, found_tables = nullptr, found_band = nullptr,
                                       found_inodes = nullptr, found_split = nullptr;

@@ -103,7 +103,7 @@ class SyncFreeKernel final : public Kernel {
         longest_row_(desc.longest_row) {
     levels_ = levels_of(desc, queue);
     if (const int64_t part = mean_part<form>(desc);
-        part >= wide_part && rows_ >= least_level_of_wide * levels_->count) {
+        part >= part_of_chains || (part >= wide_part && rows_ >= least_level_of_wide * levels_->count)) {
       at_once_ = part >= wider_part ? 4 : 2;
       alike_ = inodes_of<form>(desc, queue);
     }
@@ -176,9 +176,9 @@ class SyncFreeKernel final : public Kernel {
   static constexpr uint32_t needed_of_a_meeting = 4;
   // Rows a level in the mean, up to which most rows wait for the last that they need.
   static constexpr int64_t level_of_chains = 200;
-  // Rows a level in the mean where several entries of a lane are taken at once, and entries that a row loses in the
-  // mean where these are four.
-  static constexpr int64_t least_level_of_wide = 4, wider_part = 96;
+  // Rows a level in the mean where several entries of a lane are taken at once, entries that a row loses in the mean
+  // where they are whatever the levels, and where these are four.
+  static constexpr int64_t least_level_of_wide = 4, part_of_chains = 48, wider_part = 96;
   static constexpr int64_t far_longer = 16;  // than the mean
   // Entries of a row: where none has more, blocks take none.
   static constexpr int64_t longest_without_blocks = form == Form::lu ? 256 : 1024;

@@ -178,8 +178,15 @@ std::unique_ptr<Kernel> make_programs(const Desc& desc, Queue& queue) {
   return make_kernel<ProgramsKernel, form>(desc, queue, programs_of<form>(desc, queue));
 }
 
-/// Rows of one after the other would wait for all that a part of their program needs, not only for what is next.
-inline constexpr int64_t least_level = 4;
+/// Rows of one after the other would wait for all that a part of their program needs, not only for what is next. Rows
+/// of lu of so many entries in the mean that have narrow levels are told sooner by gpu_sync_free.
+template <Form form>
+int64_t least_level_for(const Desc& desc) {
+  constexpr int64_t least = 4, least_of_chains = 160, shortest = 6, longest = 12;
+  const int64_t rows = desc.A.rows, entries = desc.factors.nnz;
+  const bool chains = !desc.named && form == Form::lu && entries >= shortest * rows && entries <= longest * rows;
+  return chains ? least_of_chains : least;
+}
 
 /// Finds levels and programs, since only they tell.
 template <Form form>
@@ -198,7 +205,7 @@ std::string programs_unsupported(const Desc& desc) {
     return cat("takes rows at most ", longer, " times as long as the mean, the factors may have one of ",
                desc.longest_row, " entries beside ", desc.factors.nnz, " in ", desc.A.rows, " rows");
   return reason_of(desc, [&](Queue& queue) {
-    std::string reason = narrow_levels(desc, queue, least_level);
+    std::string reason = narrow_levels(desc, queue, least_level_for<form>(desc));
     if (reason.empty()) reason = inodes_unsupported<form>(desc, queue);
     return reason.empty() ? programs_of<form>(desc, queue)->unsupported : reason;
   });

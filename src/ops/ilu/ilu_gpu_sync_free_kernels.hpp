@@ -369,12 +369,14 @@ struct FactorSyncFree {
     return told;
   }
 
-  /// The same for lu, 32 of the needed rows at a time: what their entries meet in this row, or this row's in far longer
-  /// ones, is found by all lanes, before it is known by how much they are multiplied.
+  /// The same for lu, up to 32 of the needed rows at a time: what their entries meet in this row, or this row's in far
+  /// longer ones, is found by all lanes, before it is known by how much they are multiplied. Of many needed rows, which
+  /// may need each other, those up to the first that is not there yet.
   __device__ void eliminate_together(const Row& r, E* row, const I* columns) const {
     const int lane = static_cast<int>(threadIdx.x) & 31;
-    for (int begin = 0; begin < r.middle; begin += 32) {
-      const bool there = begin + lane < r.middle;
+    for (int begin = 0, ready; begin < r.middle; begin += ready) {
+      ready = min(32, r.middle - begin);
+      const bool there = lane < ready;
       O from{};
       int length = 0, looks = 0;
       E pivot{};
@@ -385,8 +387,13 @@ struct FactorSyncFree {
         length = static_cast<int>(offsets[k + 1] - from);
         looks = min(length, r.count - begin - lane - 1);
         if (length <= longer * looks) looks = length;
-        pivot = await(values + at);
+        pivot = ready <= awaited ? await(values + at) : gpu::load_fresh(values + at);
       }
+      uint32_t open = gpu::ballot32(there && !is_there(pivot));
+      for (; (open & 1u) != 0; open = gpu::ballot32(there && !is_there(pivot)))
+        if (there) pivot = gpu::load_fresh(values + from - 1);
+      if (open != 0) ready = __ffs(static_cast<int>(open)) - 1;
+      if (lane >= ready) looks = 0;
       const int before = gpu::subgroup_scan(looks, 32) - looks;
       const int all = gpu::shuffle_from(before + looks, 31, 32);
       for (int first = 0; first < all; first += 32) {
@@ -414,7 +421,7 @@ struct FactorSyncFree {
           gpu::sync32();
         }
       }
-      if (there) row[begin + lane] = quotient(row[begin + lane], pivot);
+      if (lane < ready) row[begin + lane] = quotient(row[begin + lane], pivot);
       gpu::sync32();
     }
   }
@@ -500,6 +507,7 @@ struct FactorSyncFree {
   }
 
   static constexpr int ahead = 2;    // needed rows that are prepared
+  static constexpr int awaited = 8;  // needed rows that are waited for together
   static constexpr int alone = 64;   // entries of a needed row that a lane goes through
   static constexpr int longer = 16;  // entries of the other row for one of this
 };

@@ -21,6 +21,10 @@ inline constexpr int64_t most_table_bytes = 48;
 /// warp does, and all together for each entry of the factors.
 inline constexpr int64_t rows_of_a_longer_one = 512, rows_of_another = 64, most_of_another = 4096, looks_an_entry = 2;
 
+/// Rows that take as much longer if all have tables, of four or six entries of a lane, as a level with a row without
+/// one does if it is waited for.
+inline constexpr int64_t rows_of_a_level_of_four = 2000, rows_of_a_level_of_six = 800;
+
 /// Four rows a warp, or eight: so many rows of a level and so few entries of a row in the mean, and so few in the
 /// longest with a table.
 inline constexpr int64_t least_level_of_four = 3000, row_of_four = 12, least_level_of_eight = 1024, row_of_eight = 4;
@@ -39,12 +43,35 @@ FactorRows<I, O> rows_of_factors(const Desc& desc) {
   return {desc.factors.offsets->as<O>(), desc.factors.diagonal->as<O>(), desc.factors.indices->as<I>()};
 }
 
+/// How many levels have rows of more than `limit` entries.
+inline int64_t levels_of_longer_rows(const Desc& desc, Queue& queue, int limit) {
+  const std::shared_ptr<const Levels> levels = levels_of(desc, queue);
+  const int64_t n = desc.A.rows;
+  const Buffer marks(Memory::in_order(desc.memory), Space::device,
+                     static_cast<size_t>(levels->count + 2) * sizeof(uint32_t));
+  gpu::clear_words(queue, marks.data(), marks.bytes());
+  dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
+    using P = decltype(pair);
+    using I = typename P::ordinal;
+    using O = typename P::offset;
+    gpu::launch_over(queue, n,
+                     MarkLevelsOfLongerRows<I, O>{desc.factors.offsets->as<O>(), levels->order->template as<I>(),
+                                                  levels->device_starts->template as<I>(), n, levels->count,
+                                                  static_cast<O>(limit), marks.as<uint32_t>()});
+  });
+  return gpu::read_back<uint32_t>(queue, marks.data());
+}
+
 /// Words of each row's table where a few rows have none, or nothing.
 template <Form form>
 Buffer words_beside_others(const Desc& desc, Queue& queue, TableFacts* facts, TableFacts found, TableSpace& space) {
   const int64_t n = desc.A.rows;
   if (found.longest <= many_lanes || found.over_many * rows_of_a_longer_one > n) return {};
   const int limit = found.over_few * rows_of_a_longer_one <= n ? few_lanes : many_lanes;
+  if (found.longest <= longest_row_with_table &&
+      n <= levels_of_longer_rows(desc, queue, limit) *
+               (found.longest <= 4 * 32 ? rows_of_a_level_of_four : rows_of_a_level_of_six))
+    return {};
   const auto array = [&](size_t bytes) { return Buffer(Memory::in_order(desc.memory), Space::device, bytes); };
   Buffer counts = array(static_cast<size_t>(n) * sizeof(uint32_t)), others = array(static_cast<size_t>(n + 7) / 8 * 8);
   dispatch_index_pair(IndexPairs{}, desc.A.pair, [&](auto pair) {
@@ -257,7 +284,7 @@ std::string tables_unsupported(const Desc& desc) {
     std::string narrow = narrow_levels(desc, queue,
                                        form == Form::cholesky ? least_level_of_cholesky
                                        : are_short            ? least_level_of_short_rows
-                                                              : least_level);
+                                                              : least_level_for<form>(desc));
     if (!narrow.empty()) return narrow;
     if (std::string reason = inodes_unsupported<form>(desc, queue); !reason.empty()) return reason;
     const std::shared_ptr<const TableSpace> space = table_space<form>(desc, queue);

@@ -117,6 +117,30 @@ struct CountTableWordsBesideOthers {
   }
 };
 
+/// marks[1 + level] = 1 for the levels of rows of more than `limit` entries, their number in marks[0]; zero at first.
+template <class I, class O>
+struct MarkLevelsOfLongerRows {
+  static constexpr int threads = 256;
+  const O* offsets;
+  const I *order, *starts;  // of levels
+  int64_t rows, levels;
+  O limit;
+  uint32_t* marks;
+
+  __device__ void operator()() const {
+    const int64_t position = int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (position >= rows) return;
+    const I i = order[position];
+    if (offsets[i + 1] - offsets[i] <= limit) return;
+    int64_t level = 0, end = levels;
+    while (end - level > 1) {
+      const int64_t middle = (level + end) / 2;
+      (static_cast<int64_t>(starts[middle]) <= position ? level : end) = middle;
+    }
+    if (atomicExch(marks + 1 + level, 1u) == 0) atomicAdd(marks, 1u);
+  }
+};
+
 struct IsOther {
   const uint8_t* others;
   __device__ bool operator()(int64_t i) const { return others[i] != 0; }
