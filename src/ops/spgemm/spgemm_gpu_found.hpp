@@ -113,7 +113,8 @@ struct Found {
   int thread_bin = 0;  // of class_limits, the last whose rows are a thread's; 0: there is no list of classes' rows
   std::array<int32_t, survey_bins> longest_a_of{};  // rows of A of each bin, where products are in order
   Pieces hashed, ranked;                            // of the last two bins
-  SlottedLists slotted;  // instead: of the last slotted_bins bins, the last first, if products keep slots
+  SlottedLists slotted;  // instead: of the last `cut_bins` bins, the last first, if products keep slots
+  int cut_bins = 0;
 
   Gathered gathered;  // rows that are in no bin
   Tiles tiles;        // instead of all that
@@ -136,6 +137,10 @@ inline constexpr int32_t slotted_bytes = 26 * 1024 + 512, small_slotted_bytes = 
 inline constexpr int32_t few_slotted_bytes = 8 * 1024;            // of a piece of a C of less than few_bytes_of_pieces
 inline constexpr int64_t few_bytes_of_pieces = int64_t{1} << 22;  // for each multiprocessor
 inline constexpr int64_t long_rows_of_b = 128;                    // entries, in the mean
+/// So few rows for each multiprocessor, of so many products in the mean, leave most of a device idle, a warp each: all
+/// are cut into pieces, in one launch, about so many for each multiprocessor. Very few are even if they are i-nodes.
+inline constexpr int64_t few_rows_to_cut = 64, very_few_rows = 8, pieces_to_cut = 16;
+inline constexpr int64_t products_of_row_to_cut = 256, most_products_to_cut = int64_t{1} << 24;
 inline constexpr int64_t most_tile_bytes = 96 * 1024, small_most_tile_bytes = 40 * 1024;  // of a whole tile
 inline constexpr int32_t few_tile_bytes = 8 * 1024;  // sums of a piece of a tile, of which many are there at once
 /// So few tiles are there at once whatever their sums take: several warps share each.

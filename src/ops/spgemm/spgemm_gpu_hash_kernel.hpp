@@ -40,6 +40,7 @@ class HashKernel final : public Kernel {
     info.add("one_pass", int64_t{found.one_pass});
     info.add("windows", int64_t{found.windows});
     info.add("tiles", found.tiles.count);
+    info.add("pieces", found.slotted.pieces.count);
     info.add("longest_row", int64_t{std::max(found.longest, found.gathered.longest)});
     info.add("gathered_entries", found.gathered.entries);
   }

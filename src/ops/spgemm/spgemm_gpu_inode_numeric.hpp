@@ -2,6 +2,10 @@
 // once, so that a product's place is read, and a row of B, once for up to four, and a sum once for up to four products.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
+#include "spgemm_gpu_found.hpp"
 #include "spgemm_gpu_inode_kernels.hpp"
 #include "spgemm_gpu_numeric_kernels.hpp"
 #include "spgemm_gpu_piece_plan.hpp"
@@ -64,13 +68,14 @@ struct TilePieces {
            static_cast<size_t>(at_once * deep * Rows + static_cast<int32_t>(Rows) * capacity) * sizeof(T);
   }
 
-  __device__ void operator()() const {
+  __device__ void operator()() const { take(blockIdx.x); }
+
+  __device__ void take(int64_t item) const {
     extern __shared__ char shared[];
     auto* const steps = reinterpret_cast<Step*>(shared);
     T* const factors = reinterpret_cast<T*>(steps + 32);
     T* const sums = factors + at_once * deep * Rows;
     const int thread = static_cast<int>(threadIdx.x);
-    const int64_t item = blockIdx.x;
     const Piece piece = lists.piece(item, C.offsets);
     const int32_t first = lists.firsts[piece.row];
     const int64_t row_at = C.offsets.at(first), length = C.offsets.at(first + 1) - row_at;
@@ -191,6 +196,47 @@ struct TilePieces {
       add(at, even);
       if (at + 2 * batch < count) load(at + 2 * batch, even);
       if (at + batch < count) add(at + batch, odd);
+    }
+  }
+};
+
+/// Runs of few tiles, or of their pieces, in one launch: one after the other they would leave most of a device idle.
+template <class Left, class T, class I>
+struct FewTiles {
+  static constexpr int warps = 4;
+  template <int Rows>
+  using Pieces = TilePieces<Left, T, I, Rows, warps>;
+  static constexpr int threads = Pieces<tile_rows>::threads, blocks_per_sm = Pieces<tile_rows>::blocks_per_sm;
+  Left A;
+  RightValues<T, I> B;
+  Values<T> C;
+  TileLists<I> lists;
+  std::array<TileRun, Tiles::kinds> runs;
+
+  static size_t shared_bytes(const std::array<TileRun, Tiles::kinds>& runs) {
+    size_t bytes = 0;
+    for (const TileRun& run : runs) {
+      if (run.count == 0) continue;
+      switch (run.rows) {
+        case 1: bytes = std::max(bytes, Pieces<1>::shared_bytes(run.capacity)); break;
+        case 2: bytes = std::max(bytes, Pieces<2>::shared_bytes(run.capacity)); break;
+        case 3: bytes = std::max(bytes, Pieces<3>::shared_bytes(run.capacity)); break;
+        default: bytes = std::max(bytes, Pieces<4>::shared_bytes(run.capacity)); break;
+      }
+    }
+    return bytes;
+  }
+
+  __device__ void operator()() const {
+    const int64_t item = blockIdx.x;
+    int kind = 0;
+    while (item >= runs[kind].first + runs[kind].count) ++kind;
+    const int32_t capacity = runs[kind].capacity;
+    switch (runs[kind].rows) {
+      case 1: return Pieces<1>{A, B, C, lists, capacity}.take(item);
+      case 2: return Pieces<2>{A, B, C, lists, capacity}.take(item);
+      case 3: return Pieces<3>{A, B, C, lists, capacity}.take(item);
+      default: return Pieces<4>{A, B, C, lists, capacity}.take(item);
     }
   }
 };

@@ -67,20 +67,25 @@ class Numeric {
   template <class Go>
   void tiles(const Left& A, const RightValues<T, I>& B, const Values<T>& C, const Go& go) const {
     const Tiles& t = found_.tiles;
+    TileLists<I> lists{t.firsts.template as<int32_t>(),
+                       t.begins.template as<int64_t>(),
+                       t.entries.template as<ReducedEntry>(),
+                       t.columns.template as<I>(),
+                       {},
+                       nullptr,
+                       {}};
+    if (found_.slots.data() != nullptr)
+      lists.slots = slot_lists();
+    else
+      lists.pieces = found_.slotted.view(0);
+    if (t.count <= few_tiles && found_.list.data() != nullptr) {
+      using F = FewTiles<Left, T, I>;
+      lists.list = found_.list.template as<int32_t>();
+      return go(F{A, B, C, lists, t.runs}, t.count, F::threads, F::shared_bytes(t.runs));
+    }
     for (const TileRun& run : t.runs) {
-      TileLists<I> lists{t.firsts.template as<int32_t>(),
-                         t.begins.template as<int64_t>(),
-                         t.entries.template as<ReducedEntry>(),
-                         t.columns.template as<I>(),
-                         {},
-                         nullptr,
-                         {}};
-      if (found_.slots.data() != nullptr) {
-        lists.slots = slot_lists();
-        if (found_.list.data() != nullptr) lists.list = found_.list.template as<int32_t>() + run.first;
-      } else {
-        lists.pieces = found_.slotted.view(run.first);
-      }
+      if (found_.list.data() != nullptr) lists.list = found_.list.template as<int32_t>() + run.first;
+      if (found_.slots.data() == nullptr) lists.pieces = found_.slotted.view(run.first);
       const auto by = [&]<int rows, int warps>() {
         using F = TilePieces<Left, T, I, rows, warps>;
         if (run.count > 0) go(F{A, B, C, lists, run.capacity}, run.count, F::threads, F::shared_bytes(run.capacity));
@@ -164,7 +169,7 @@ class Numeric {
                      found_.hashed.list.template as<Piece>());
     if (found_.partial) return slotted(A, B, C, columns, hashed_bin - 1, go);
     static constexpr int32_t places[] = {0, 64, 256, 512, 1024, 2048};
-    for (int b = found_.keeps_piece_slots() ? ranked_bin - slotted_bins : hashed_bin - 1; b > 0; --b)
+    for (int b = found_.keeps_piece_slots() ? ranked_bin - found_.cut_bins : hashed_bin - 1; b > 0; --b)
       subgroups<false>(A, B, C, {}, columns, rows_of(b), count_of(b), places[b], go);
   }
 

@@ -294,6 +294,7 @@ struct ListPieces {
     const int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (i >= count) return;
     const int32_t row = rows != nullptr ? rows[i] : static_cast<int32_t>(i), size = sizes[row];
+    if (size == 0) return;
     int32_t parts = (size + capacity - 1) / capacity;
     const auto by_products = static_cast<int32_t>(bounds[row] / products_of_piece);
     if (by_products > parts)

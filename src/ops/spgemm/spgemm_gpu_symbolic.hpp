@@ -17,7 +17,9 @@ class Symbolic : SymbolicClasses<Left, I> {
   using Rows = SymbolicRows<Left, I>;
   using Classes = SymbolicClasses<Left, I>;
   using Classes::classify, Classes::by_classes, Classes::give_up_classes;
+  using Classes::reduced_;
   using Classes::tried_classes_, Classes::seen_;
+  using Rows::are_few, Rows::cut_all_rows;
   using Rows::begin, Rows::make_empty, Rows::look_at_rows, Rows::survey_counts, Rows::list_rows, Rows::look,
       Rows::place;
   using Rows::by_products, Rows::count_sized, Rows::size_by_columns, Rows::fill_sized, Rows::keep_slots_of_rows;
@@ -69,7 +71,10 @@ class Symbolic : SymbolicClasses<Left, I> {
     const Buffer bounds = look_at_rows(!tried_classes_);
     if (found_.products == 0) return make_empty();  // A names only rows of B that are empty
     counts_ = p_.template array<int32_t>(p_.rows);
-    if (!tried_classes_ && by_inodes(twins_a_, twins_b_, bounds)) return;
+    const bool few = !reduced_ && are_few();
+    if (!tried_classes_ && !(few && p_.rows <= very_few_rows * queue_.concurrency()) &&
+        by_inodes(twins_a_, twins_b_, bounds))
+      return;
     SurveyRows by_bounds = by_products(bounds);
     if (by_sorting(by_bounds, bounds)) return;
     Survey of_bounds = look(by_bounds);
@@ -96,9 +101,10 @@ class Symbolic : SymbolicClasses<Left, I> {
       of_counts = look(sizes);
       found_.longest = of_counts.largest;
     }
-    size_by_columns(sized);
+    const bool cuts_all = few && !gathers && !crowded;
+    if (!cuts_all) size_by_columns(sized);
     const int64_t slot_bytes = 2 * found_.products, without = rows_without_slots(sized.bins, of_counts);
-    const bool keeps_slots = slot_bytes <= most_slots_of_output() && slot_bytes <= slot_room() &&
+    const bool keeps_slots = !cuts_all && slot_bytes <= most_slots_of_output() && slot_bytes <= slot_room() &&
                              (without == 0 || (found_.distinct && without <= p_.rows / most_partial));
     if (keeps_slots) {
       keep_slots_of_rows();
@@ -110,11 +116,13 @@ class Symbolic : SymbolicClasses<Left, I> {
       }
     }
     int32_t any_order = 0;
-    if (!p_.sorted) any_order = keeps_slots && !found_.partial ? INT32_MAX : numeric_limits.upper[hashed_bin - 1];
+    if (!p_.sorted && !cuts_all)
+      any_order = keeps_slots && !found_.partial ? INT32_MAX : numeric_limits.upper[hashed_bin - 1];
     fill_sized(sized, any_order);
     sized.list = Buffer();
     if (crowded)
       found_.gathered = gathered.place_crowded({offsets(), found_.output.indices->template as<I>(), p_.rows});
+    if (cuts_all && cut_all_rows(bounds)) return;
     list_rows(sizes, of_counts, bounds, false);
   }
 

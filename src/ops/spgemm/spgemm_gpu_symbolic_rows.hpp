@@ -185,14 +185,55 @@ class SymbolicRows {
     return bytes_of_output < few_bytes_of_pieces * queue_.concurrency() ? few_slotted_bytes : slotted_bytes / 2;
   }
 
+  /// Whether rows are few and have many products in the mean, once these are known.
+  bool are_few() const {
+    return found_.distinct && p_.rows <= few_rows_to_cut * queue_.concurrency() &&
+           found_.products <= most_products_to_cut && found_.products >= products_of_row_to_cut * p_.rows;
+  }
+
+  /// Entries of a piece of few rows: rows of B have as many there as a warp has lanes, or half as many where even then
+  /// there are few pieces; twice as many where there are many.
+  int32_t entries_of_few() const {
+    const int64_t pieces_of_entry = std::max<int64_t>(found_.products * p_.rows / p_.nnz_a, 1),
+                  many = pieces_to_cut * queue_.concurrency();
+    int64_t lanes = 16;
+    while (lanes < 64 && pieces_of_entry > lanes * many) lanes *= 2;
+    return static_cast<int32_t>(std::clamp<int64_t>(lanes * found_.output.nnz / pieces_of_entry, 32,
+                                                    few_slotted_bytes / static_cast<int64_t>(p_.element)));
+  }
+
+  /// Bytes that segments of pieces may take beside the slots of all products.
+  int64_t room_of_segments() const {
+    const int64_t bytes = bytes_of_output();
+    return std::min(most_slots_beside(bytes, bytes / 2), slot_room()) - 2 * found_.products;
+  }
+  int64_t bytes_of_output() const {
+    return found_.output.nnz * static_cast<int64_t>(p_.element + ordinal_size(p_.pair));
+  }
+
+  /// Cuts all rows into pieces whose products keep slots, if there is room.
+  bool cut_all_rows(const Buffer& bounds) {
+    const int64_t room = room_of_segments();
+    if (room <= 0) return false;
+    const int32_t capacity = entries_of_few();
+    // Those of more products than the mean come first: they take longest.
+    const int64_t mean = found_.products / std::max(p_.rows, found_.output.nnz / capacity),
+                  most = std::clamp<int64_t>(4 * mean, 1024, products_of_slotted);
+    CutRows rows(queue_, p_);
+    Pieces pieces = rows.listed(rows.cut(nullptr, p_.rows, counts_, capacity, static_cast<int32_t>(most), bounds));
+    const std::array<PieceRun, 1> runs{{{0, pieces.count, capacity, false}}};
+    found_.cut_bins = ranked_bin;
+    return keep_slots(queue_, p_, offsets(), found_.output.indices->template as<I>(), std::move(pieces), runs, room,
+                      found_.slotted);
+  }
+
   /// Slots for the products of the last bins, if there is room. Whether it kept them.
   bool keep_piece_slots(const Buffer& bounds) {
-    const int64_t bytes = found_.output.nnz * static_cast<int64_t>(p_.element + ordinal_size(p_.pair));
-    int64_t room = std::min(most_slots_beside(bytes, bytes / 2), slot_room()) - 2 * found_.products;
+    int64_t room = room_of_segments();
     if (found_.partial) room -= 2 * found_.products;
     if (!found_.distinct || room <= 0) return false;
     const size_t used = found_.partial ? bins_of_pieces : slotted_bins;
-    const int32_t sums = &tables_ == &large_tables ? bytes_of_sums(bytes) : small_slotted_bytes;
+    const int32_t sums = &tables_ == &large_tables ? bytes_of_sums(bytes_of_output()) : small_slotted_bytes;
     const auto capacity = static_cast<int32_t>(static_cast<size_t>(sums) / p_.element);
     // Long rows first: they take longest.
     CutRows rows(queue_, p_);
@@ -215,6 +256,7 @@ class SymbolicRows {
     if (pieces.count == 0) return false;
     pieces.list = p_.template array<Piece>(pieces.count);
     for (size_t i = 0; i < used; ++i) rows.list(cuts[i], pieces.list.template as<Piece>() + runs[i].first);
+    found_.cut_bins = slotted_bins;
     return keep_slots(queue_, p_, offsets(), found_.output.indices->template as<I>(), std::move(pieces), runs, room,
                       found_.slotted);
   }

@@ -69,6 +69,7 @@ class TransposeScatterKernel final : public Kernel {
   using Plain = ScatterBinned<T, I, O, false, 2, 256>;
   using Together = ScatterBinned<T, I, O, false, 4, 256, true>;
   using Gathering = ScatterBinned<T, I, O, true, 4, 1024>;
+  using GatheringFew = ScatterBinned<T, I, O, true, 4, 256>;  // threads, which take turns at a hub
 
   TransposeScatterKernel(const Desc& desc, Queue& queue)
       : scaling_(queue),
@@ -83,7 +84,11 @@ class TransposeScatterKernel final : public Kernel {
       plan_ = {desc, queue, gpu_tuning::longest_short_row, 2 * gpu_tuning::row_segment, true, sizeof(Likeness)};
     if (hubs_.hubs().count > 0) {
       shared_bytes_ = static_cast<size_t>(hubs_.hubs().count) * sizeof(T);
-      resident_ = gpu::prepare<Gathering>(queue, shared_bytes_).blocks_per_sm * queue.concurrency();
+      is_small_ = is_small(desc, queue);
+      resident_ =
+          (is_small_ ? gpu::prepare<GatheringFew>(queue, shared_bytes_) : gpu::prepare<Gathering>(queue, shared_bytes_))
+              .blocks_per_sm *
+          queue.concurrency();
     } else if (neighbours_alike(desc, queue)) {
       together_ = true;
       gpu::prepare<Together>(queue);
@@ -95,7 +100,9 @@ class TransposeScatterKernel final : public Kernel {
   void execute(Queue& queue, const Args& args) override {
     scaling_.run(queue, args);
     if (scaling_.suffices(args)) return;
-    if (shared_bytes_ > 0)
+    if (shared_bytes_ > 0 && is_small_)
+      scatter<GatheringFew>(queue, args);
+    else if (shared_bytes_ > 0)
       scatter<Gathering>(queue, args);
     else if (together_)
       scatter<Together>(queue, args);
@@ -114,7 +121,14 @@ class TransposeScatterKernel final : public Kernel {
     if (!uneven || desc.A.nnz == 0 || !counts<int32_t>(desc.A.cols)) return 0;
     int room = 0;
     gpu::check(gpu::largest_shared(room, queue.device_id()), "reading the shared memory's size");
-    return std::min(gpu_tuning::hub_capacity, (room - 1024) / static_cast<int32_t>(sizeof(T)));
+    const int32_t most = std::min(gpu_tuning::hub_capacity, (room - 1024) / static_cast<int32_t>(sizeof(T)));
+    if (!is_small(desc, queue)) return most;
+    // Each block adds all of its sums to y in the end, which are to be few beside its entries.
+    const int64_t blocks = std::min<int64_t>(queue.concurrency(), desc.A.nnz / 1024 + 1);
+    return static_cast<int32_t>(std::min<int64_t>(most, desc.A.nnz / (gpu_tuning::entries_of_a_hub * blocks)));
+  }
+  static bool is_small(const Desc& desc, const Queue& queue) {
+    return desc.A.nnz <= gpu_tuning::entries_of_few_blocks * queue.concurrency();
   }
   /// Blocks.
   bool neighbours_alike(const Desc& desc, Queue& queue) const {
@@ -150,7 +164,7 @@ class TransposeScatterKernel final : public Kernel {
   RowPlan<I, O> plan_;
   size_t shared_bytes_ = 0;
   int resident_ = 0;
-  bool together_ = false;
+  bool together_ = false, is_small_ = false;
   double mean_;
   int entries_a_lane_;
 };

@@ -93,6 +93,9 @@ inline constexpr double long_gathered_column = 24;
 // Transposed: columns whose sums blocks keep in shared memory, the share of the entries that these must hold, and how
 // uneven rows are before the plan looks for such columns.
 inline constexpr int32_t hub_capacity = 10752;
+inline constexpr int64_t entries_of_a_hub = 4;  // of a block, in the mean
+// For each multiprocessor, up to which blocks have fewer threads.
+inline constexpr int64_t entries_of_few_blocks = 4096;
 inline constexpr double hub_share = 0.2;
 inline constexpr int64_t hubs_from_factor = 8;
 /// The plan looks at one run of entries in so many: 1/32 of the entries, at least 2^16 of them and at most 2^19.
