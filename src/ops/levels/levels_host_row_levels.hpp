@@ -123,8 +123,10 @@ bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memo
   constexpr int64_t fewest = 64, fewest_of_any = 16;
   const int64_t fewest_chained = std::max<int64_t>(512, 128 * threads);
   constexpr int64_t alone_in_level = 3;  // so many rows are not worth a level of their own
-  // Beside its entries, of a row and of one among others alike, by one thread as they lie; of a wait; of a level.
-  constexpr int64_t row_work = 20, alike_work = 4, wait_work = 4, level_work = 60;
+  // Beside its entries, of a row and of one among others alike, by one thread as they lie; of a level; of a wait, and
+  // of one for unknowns that one thread would have in its own cache, as all else, but have to come from another's.
+  constexpr int64_t row_work = 20, alike_work = 4, level_work = 60, wait_work = 4, cached_wait_work = 24;
+  constexpr int64_t cached_bytes = 1792 * 1024;
   if (n == 0 || 10 * alike > 9 * n) return false;
   const RowSample sample = sample_rows(rows, n, ascending);
   if (sample.entries >= cost.level_entries || (sample.chained && !cost.any_rows)) return false;
@@ -177,6 +179,10 @@ bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memo
     const int64_t count_of_rows = start(l + 1) - start(l);
     return work + (count_of_rows <= alone_in_level ? (cost.lone_row - cost.level_row) * count_of_rows : level_work);
   };
+  const int64_t entries = work_before(n) - cost.level_row * n,
+                bytes = entries * static_cast<int64_t>(sizeof(double) + sizeof(I)) +
+                        n * static_cast<int64_t>(2 * sizeof(double) + 2 * sizeof(I)),
+                wait = bytes <= cached_bytes ? cached_wait_work : wait_work;
   std::vector<Phase> phases;
   int64_t shared = 0, by_one = 0, serial_rows = 0;
   for (int64_t l = 0; l < count;) {
@@ -190,8 +196,7 @@ bool schedule_row_levels(Queue& queue, const std::shared_ptr<const Memory>& memo
     if (!serial) ++end;
     phases.push_back({l, end, serial});
     by_one += serial ? sum : alone_of(l, work);
-    shared +=
-        (serial ? sum : std::max(work / threads, longest[static_cast<size_t>(l)])) + wait_work * phase_work(threads);
+    shared += (serial ? sum : std::max(work / threads, longest[static_cast<size_t>(l)])) + wait * phase_work(threads);
     if (serial) serial_rows += start(end) - start(l);
     l = end;
   }
