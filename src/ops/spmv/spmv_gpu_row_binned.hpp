@@ -13,7 +13,7 @@ class RowBinnedKernel final : public Kernel {
   RowBinnedKernel(const Desc& desc, Queue& queue)
       : scaling_(queue),
         conjugate_(conjugates_values(desc)),
-        plan_(desc, queue, gpu_tuning::longest_short_row, gpu_tuning::row_segment, true) {
+        plan_(desc, queue, gpu_tuning::longest_short_row >> finer(desc), gpu_tuning::row_segment >> finer(desc), true) {
     gpu::prepare<RowBinned<T, I, O>>(queue);
   }
 
@@ -36,6 +36,9 @@ class RowBinnedKernel final : public Kernel {
   void describe(Info& info) const override { plan_.describe(info); }
 
  private:
+  /// log2 of how much shorter rows that are cut, and segments, are where few entries leave room for more blocks.
+  static int finer(const Desc& desc) { return desc.A.nnz <= gpu_tuning::entries_of_fine_segments ? 1 : 0; }
+
   Scaling<T> scaling_;
   bool conjugate_;
   RowPlan<I, O> plan_;

@@ -69,7 +69,7 @@ class TransposeScatterKernel final : public Kernel {
   using Plain = ScatterBinned<T, I, O, false, 2, 256>;
   using Together = ScatterBinned<T, I, O, false, 4, 256, true>;
   using Gathering = ScatterBinned<T, I, O, true, 4, 1024>;
-  using GatheringFew = ScatterBinned<T, I, O, true, 4, 256>;  // threads, which take turns at a hub
+  using GatheringFew = ScatterBinned<T, I, O, true, 4, 256>;  // fewer threads take turns at a hub
 
   TransposeScatterKernel(const Desc& desc, Queue& queue)
       : scaling_(queue),

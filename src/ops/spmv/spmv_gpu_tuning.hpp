@@ -11,6 +11,8 @@ namespace kkc::spmv::gpu_tuning {
 // histogram of rows' lengths how many there are.
 inline constexpr int32_t longest_short_row = 1024;
 inline constexpr int32_t row_segment = 2048;
+// Up to so many entries of uneven rows both are half as long.
+inline constexpr int64_t entries_of_fine_segments = int64_t{3} << 19;
 
 // Rows are irregular when the longest exceeds both.
 inline constexpr int64_t irregular_factor = 4;
