@@ -90,7 +90,7 @@ class HostList {
       count += last < 0;
       last = std::max(last, needed.granule);
     }
-    const size_t owner = first_to_start(count);
+    const size_t owner = first_to_start(i, count);
     Lane& lane = lanes_[owner];
     HostSchedule::Lane& made = made_[owner];
     int32_t* const known = known_.data() + owner * threads_;
@@ -124,8 +124,9 @@ class HostList {
     granule_of_[static_cast<size_t>(i)] = {static_cast<int32_t>(owner), static_cast<int32_t>(lane.ends.size() - 1)};
   }
 
-  /// The thread that can begin a row first, less what it would idle until then; sets start_.
-  size_t first_to_start(size_t count) {
+  /// The thread that can begin row i first, less what it would idle until then; sets start_. Where what the row needs
+  /// is long there, that of the row before, whose granule has room: neighbours share lines of memory.
+  size_t first_to_start(int64_t i, size_t count) {
     // When what a thread must wait for is there: the latest of all threads', and without it for its own. Numbers of
     // threads stand below times.
     int64_t latest = 0, second = 0;
@@ -141,6 +142,15 @@ class HostList {
     second >>= thread_bits_;
     int64_t least = std::numeric_limits<int64_t>::max();
     const int64_t* const free = free_.data();
+    if (i > 0) {
+      const auto before = static_cast<size_t>(granule_of_[static_cast<size_t>(i - 1)].thread);
+      const int64_t first = *std::min_element(free_.begin(), free_.end());
+      if (lanes_[before].next == i && made_[before].granules.back().rows < most_rows_ && latest <= free[before] &&
+          free[before] <= first + fixed(longest_granule)) {
+        start_ = free[before];
+        return before;
+      }
+    }
     for (size_t t = 0; t < threads_; ++t) {
       const int64_t start = std::max(free[t], latest);
       least = std::min(least, (2 * start - free[t]) << thread_bits_ | static_cast<int64_t>(t));
