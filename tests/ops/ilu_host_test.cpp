@@ -159,3 +159,36 @@ TEST_CASE("ilu, ic: many threads that share rows by levels give the bits of one"
     CHECK(factor(R"({"threads": 12})", "levels shared by work") == one);
   }
 }
+
+TEST_CASE("ilu, ic: neighbouring rows stay with their thread where what they need is long there", "[ilu][ic]") {
+  constexpr int64_t n = 24'000;
+  Random random(seed());
+  Rows rows(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {  // in two levels: the second half needs some of the first
+    auto& row = rows[static_cast<size_t>(i)];
+    row.push_back(i);
+    for (int64_t k = 0; k < 4; ++k) row.push_back(random_int(random, 0, n / 2 - 1) + (i < n / 2 ? n / 2 : 0));
+    put_in_order(row);
+  }
+  for (const Form form : {Form::lu, Form::cholesky}) {
+    if (!has_kernels<double>(KKC_DEVICE_OPENMP, name(form))) continue;
+    const HostCsr<double> A = with_values<double>(random, rows, form);
+    std::vector<double> first;
+    for (const int threads : {1, 2, 3}) {
+      const Context ctx(KKC_DEVICE_OPENMP, "{\"threads\": " + std::to_string(threads) + '}');
+      const DeviceCsr<double> A_device(ctx, A, KKC_INDEX_32_32, 0);
+      Plan plan;
+      Matrix F;
+      ok(plan_factors(form, ctx, A_device, R"({"implementation": "host_rows"})", plan.out()));
+      const std::string info = info_of_plan(plan);
+      INFO(info);
+      if (threads > 1) CHECK_THAT(info, ContainsSubstring("rows to the thread that finishes them first"));
+      CHECK(number_in(info, "granules") < static_cast<double>(n) / 16);
+      ok(kkc_plan_create_output(plan, F.out()));
+      REQUIRE(outcome(form, ctx, plan, A_device, F).status == KKC_STATUS_SUCCESS);
+      const std::vector<double> values = download<double>(ctx, F).values;
+      if (threads == 1) first = values;
+      CHECK(values == first);
+    }
+  }
+}
