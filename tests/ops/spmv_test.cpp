@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "support/spmv_case.hpp"
 
@@ -97,6 +98,36 @@ TEMPLATE_TEST_CASE("spmv: every implementation gives what host loops give", "[sp
       INFO(implementation);
       CHECK(!taken.empty());
       if (implementation == "reference") CHECK(taken.size() == 4);
+    }
+  }
+}
+
+TEST_CASE("spmv: hosts multiply rows whose lengths nothing foretells", "[spmv]") {
+  for (const Visit& visit : visits()) {
+    if (is_gpu(visit.device) || !has_kernels<double>(visit.device, "spmv")) continue;
+    const Context ctx(visit.device, visit.options);
+    Random random(seed());
+    for (const int64_t most : {11, 25, 90}) {
+      std::vector<std::vector<int64_t>> rows(3000);
+      for (size_t i = 0; i < rows.size(); ++i) {  // the first and the last, and some others, have none
+        std::set<int64_t> columns;
+        for (int64_t k = i % 100 == 0 || i + 1 == rows.size() ? 0 : random_int(random, 1, most); k > 0; --k)
+          columns.insert(random_int(random, 0, 1999));
+        rows[i].assign(columns.begin(), columns.end());
+      }
+      const auto A = from_rows(2000, rows);
+      for (const double beta : {0.0, -1.5})
+        for (const int32_t base : {0, 1}) {
+          SpmvCase<double> c;
+          c.implementation = "host_balanced";
+          c.alpha = 2;
+          c.beta = beta;
+          c.base = base;
+          INFO("seed " << seed() << ", up to " << most << " entries, " << c.text());
+          const auto wrong = run_case(ctx, c, A, random);
+          REQUIRE(wrong);
+          REQUIRE(*wrong == "");
+        }
     }
   }
 }

@@ -24,6 +24,7 @@ class BalancedKernel final : public Kernel {
     shared_rows_ = shared_rows(A, cuts_);
     gathers_ = A.nnz >= 24 * A.rows && columns_jump(A);
     follow_ = is_real<S> && columns_follow(A);
+    masked_ = row_product::has_masked_rows<S, I> && lengths_differ(A);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -48,6 +49,16 @@ class BalancedKernel final : public Kernel {
             1, [x](const S* values, const I* indices, int64_t p, int64_t end) __attribute__((always_inline)) {
               return row_product::consecutive_row(values, indices, x, p, end);
             });
+    }
+    if constexpr (row_product::has_masked_rows<S, I>) {
+      if (x_stride == 1 && y_stride == 1 && masked_) {
+        const auto row_by_mask = [x](const S* values, const I* indices, int64_t p, int64_t end)
+            __attribute__((always_inline)) {
+          return row_product::masked_row(values, indices, x, p, end);
+        };
+        return update.overwrite ? multiply<To::contiguous>(queue, A, update, y, 1, row_by_mask)
+                                : multiply<To::contiguous_sum>(queue, A, update, y, 1, row_by_mask);
+      }
     }
     const auto row_times_x = [ x, conjugate = conjugate_ ](const S* values, const I* indices, int64_t p, int64_t end)
         __attribute__((always_inline)) {
@@ -114,7 +125,7 @@ class BalancedKernel final : public Kernel {
     }
   }
 
-  bool conjugate_, gathers_, follow_;
+  bool conjugate_, gathers_, follow_, masked_;
   std::vector<Cut> cuts_;
   SharedParts turns_;
   std::vector<Piece> pieces_;

@@ -400,6 +400,33 @@ template <class R, class I>
   return sum.total(false);
 }
 
+/// Whether this build has masked_row, of such numbers and columns.
+template <class S, class I>
+inline constexpr bool has_masked_rows =
+#if defined(__AVX512VL__)
+    std::is_same_v<S, double>&& std::is_same_v<I, int32_t>;
+#else
+    false;
+#endif
+
+#if defined(__AVX512VL__)
+/// Eight at a time, the last by a mask: for rows whose lengths nothing foretells, where a loop's end that is foretold
+/// wrong takes longer than the row.
+[[gnu::always_inline]] inline double masked_row(const double* values, const int32_t* indices, const double* x,
+                                                int64_t p, int64_t end) {
+  Pack<double, 8> sums{};
+  do {
+    const auto some = static_cast<__mmask8>((1u << std::min<int64_t>(end - p, 8)) - 1);
+    prefetch_ahead(values + p, indices + p);
+    const __m256i columns = _mm256_maskz_loadu_epi32(some, indices + p);
+    const auto v = (Pack<double, 8>)_mm512_maskz_loadu_pd(some, values + p);
+    sums += v * (Pack<double, 8>)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), some, columns, x, 8);
+    p += 8;
+  } while (p < end);
+  return sum_of<double>(sums);
+}
+#endif
+
 /// Complex numbers: four at a time. Their products one after the other wait for each other's sums.
 template <class S, class I>
 [[gnu::always_inline]] inline S packed_row(const S* values, const I* indices, const S* x, int64_t p, int64_t end,
@@ -447,6 +474,22 @@ bool columns_jump(const HostCsr<S, I, O>& A) {
     jumps += std::abs(A.column(entry + 1) - A.column(entry)) * static_cast<int64_t>(sizeof(S)) > 64;
   }
   return jumps * 10 > samples * 6;
+}
+
+/// Whether most rows differ in length from the next one, and few have so few entries that a mask costs more than a
+/// wrong guess.
+template <class S, class I, class O>
+bool lengths_differ(const HostCsr<S, I, O>& A) {
+  constexpr int64_t few = 4, most = 64;
+  if (A.nnz > most * A.rows) return false;
+  const int64_t pairs = std::max<int64_t>(A.rows - 1, 0), samples = std::min<int64_t>(4096, pairs);
+  int64_t differ = 0, short_rows = 0;
+  for (int64_t i = 0; i < samples; ++i) {
+    const int64_t row = i * (pairs / samples), middle = A.begin(row + 1), length = middle - A.begin(row);
+    differ += length != A.begin(row + 2) - middle;
+    short_rows += length <= few;
+  }
+  return 2 * differ > samples && 16 * short_rows < 5 * samples;
 }
 
 /// Whether most entries lie in stretches of consecutive columns.
