@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "device/host_simd.hpp"
 
@@ -49,6 +50,15 @@ template <class T>
 [[gnu::always_inline]] inline const T* entry_of(const T* array, int64_t entry) {
   return reinterpret_cast<const T*>(reinterpret_cast<uintptr_t>(array) + static_cast<uintptr_t>(entry) * sizeof(T));
 }
+
+/// Whether this build loads and gathers such numbers by such indices under a mask.
+template <class R, class I>
+inline constexpr bool has_masks =
+#if defined(__AVX512VL__)
+    std::is_same_v<R, double>&& std::is_same_v<I, int32_t>;
+#else
+    false;
+#endif
 
 /// pack = (x[i[0]], ..., x[i[3]]) by single loads: the best for indices that mostly follow one another.
 template <class R, class I>

@@ -144,9 +144,8 @@ class HostList {
     const int64_t* const free = free_.data();
     if (i > 0) {
       const auto before = static_cast<size_t>(granule_of_[static_cast<size_t>(i - 1)].thread);
-      const int64_t first = *std::min_element(free_.begin(), free_.end());
       if (lanes_[before].next == i && made_[before].granules.back().rows < most_rows_ && latest <= free[before] &&
-          free[before] <= first + fixed(longest_granule)) {
+          free[before] <= *std::min_element(free_.begin(), free_.end()) + fixed(longest_granule)) {
         start_ = free[before];
         return before;
       }

@@ -63,9 +63,8 @@ struct TilePieces {
     int32_t slot;  // -1: nothing
   };
 
-  static size_t shared_bytes(int32_t capacity) {
-    return 32 * sizeof(Step) +
-           static_cast<size_t>(at_once * deep * Rows + static_cast<int32_t>(Rows) * capacity) * sizeof(T);
+  static size_t shared_bytes(int32_t capacity, int32_t rows = Rows) {
+    return 32 * sizeof(Step) + static_cast<size_t>(at_once * deep * rows + rows * capacity) * sizeof(T);
   }
 
   __device__ void operator()() const { take(blockIdx.x); }
@@ -200,7 +199,7 @@ struct TilePieces {
   }
 };
 
-/// Runs of few tiles, or of their pieces, in one launch: one after the other they would leave most of a device idle.
+/// All runs of few whole tiles in one launch: one after the other they would leave most of a device idle.
 template <class Left, class T, class I>
 struct FewTiles {
   static constexpr int warps = 4;
@@ -215,15 +214,8 @@ struct FewTiles {
 
   static size_t shared_bytes(const std::array<TileRun, Tiles::kinds>& runs) {
     size_t bytes = 0;
-    for (const TileRun& run : runs) {
-      if (run.count == 0) continue;
-      switch (run.rows) {
-        case 1: bytes = std::max(bytes, Pieces<1>::shared_bytes(run.capacity)); break;
-        case 2: bytes = std::max(bytes, Pieces<2>::shared_bytes(run.capacity)); break;
-        case 3: bytes = std::max(bytes, Pieces<3>::shared_bytes(run.capacity)); break;
-        default: bytes = std::max(bytes, Pieces<4>::shared_bytes(run.capacity)); break;
-      }
-    }
+    for (const TileRun& run : runs)
+      if (run.count > 0) bytes = std::max(bytes, Pieces<tile_rows>::shared_bytes(run.capacity, run.rows));
     return bytes;
   }
 

@@ -256,7 +256,7 @@ class SymbolicRows {
     if (pieces.count == 0) return false;
     pieces.list = p_.template array<Piece>(pieces.count);
     for (size_t i = 0; i < used; ++i) rows.list(cuts[i], pieces.list.template as<Piece>() + runs[i].first);
-    found_.cut_bins = slotted_bins;
+    found_.cut_bins = static_cast<int>(used);
     return keep_slots(queue_, p_, offsets(), found_.output.indices->template as<I>(), std::move(pieces), runs, room,
                       found_.slotted);
   }

@@ -24,7 +24,7 @@ class BalancedKernel final : public Kernel {
     shared_rows_ = shared_rows(A, cuts_);
     gathers_ = A.nnz >= 24 * A.rows && columns_jump(A);
     follow_ = is_real<S> && columns_follow(A);
-    masked_ = row_product::has_masked_rows<S, I> && lengths_differ(A);
+    masked_ = has_masks<S, I> && lengths_differ(A);
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -50,7 +50,7 @@ class BalancedKernel final : public Kernel {
               return row_product::consecutive_row(values, indices, x, p, end);
             });
     }
-    if constexpr (row_product::has_masked_rows<S, I>) {
+    if constexpr (has_masks<S, I>) {
       if (x_stride == 1 && y_stride == 1 && masked_) {
         const auto row_by_mask = [x](const S* values, const I* indices, int64_t p, int64_t end)
             __attribute__((always_inline)) {

@@ -400,32 +400,26 @@ template <class R, class I>
   return sum.total(false);
 }
 
-/// Whether this build has masked_row, of such numbers and columns.
-template <class S, class I>
-inline constexpr bool has_masked_rows =
+/// Eight at a time, the last by a mask, where there are such: for rows whose lengths nothing foretells, where a loop's
+/// end that is foretold wrong takes longer than the row.
+template <class R, class I>
+[[gnu::always_inline]] inline R masked_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end) {
 #if defined(__AVX512VL__)
-    std::is_same_v<S, double>&& std::is_same_v<I, int32_t>;
-#else
-    false;
+  if constexpr (has_masks<R, I>) {
+    Pack<double, 8> sums{};
+    do {
+      const auto some = static_cast<__mmask8>((1u << std::min<int64_t>(end - p, 8)) - 1);
+      prefetch_ahead(values + p, indices + p);
+      const __m256i columns = _mm256_maskz_loadu_epi32(some, indices + p);
+      const auto v = (Pack<double, 8>)_mm512_maskz_loadu_pd(some, values + p);
+      sums += v * (Pack<double, 8>)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), some, columns, x, 8);
+      p += 8;
+    } while (p < end);
+    return sum_of<double>(sums);
+  }
 #endif
-
-#if defined(__AVX512VL__)
-/// Eight at a time, the last by a mask: for rows whose lengths nothing foretells, where a loop's end that is foretold
-/// wrong takes longer than the row.
-[[gnu::always_inline]] inline double masked_row(const double* values, const int32_t* indices, const double* x,
-                                                int64_t p, int64_t end) {
-  Pack<double, 8> sums{};
-  do {
-    const auto some = static_cast<__mmask8>((1u << std::min<int64_t>(end - p, 8)) - 1);
-    prefetch_ahead(values + p, indices + p);
-    const __m256i columns = _mm256_maskz_loadu_epi32(some, indices + p);
-    const auto v = (Pack<double, 8>)_mm512_maskz_loadu_pd(some, values + p);
-    sums += v * (Pack<double, 8>)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), some, columns, x, 8);
-    p += 8;
-  } while (p < end);
-  return sum_of<double>(sums);
+  return long_row(values, indices, x, p, end);
 }
-#endif
 
 /// Complex numbers: four at a time. Their products one after the other wait for each other's sums.
 template <class S, class I>
