@@ -229,7 +229,7 @@ class LevelSlices {
           first_zero = std::min<int64_t>(first_zero, at.row[j]);
       inverse.invert();
     }
-    const auto subtract = [&](L & of, const O* places, int64_t term) __attribute__((always_inline)) {
+    const auto subtract = [&, x = x ](L & of, const O* places, int64_t term) __attribute__((always_inline)) {
       L value, known;
       value.pick(values, places, way * term);
       known.pick(x, at.column, 0);
@@ -360,7 +360,7 @@ template <bool ascending, bool own>
   }
   const int32_t* column = place.column;
   const uint8_t* mask = place.mask;
-  const auto product = [&](__m512i entries) __attribute__((always_inline)) {
+  const auto product = [&, x = x ](__m512i entries) __attribute__((always_inline)) {
     const __mmask8 some = *mask++;
     const __m512d value = _mm512_mask_i64gather_pd(zero, some, entries, values, 8);
     const __m256i of = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(column));
