@@ -366,3 +366,21 @@ TEST_CASE("ilu, ic: where rows are eliminated in too many ways, gpu_programs say
     CHECK(largest_residual(A, download<double>(ctx, F), form) < 1e-11);
   });
 }
+
+TEST_CASE("ilu: narrow levels of rows of a few entries have no programs, but by name, on GPUs", "[ilu][gpu]") {
+  for (const kkc_device_t device : devices()) {
+    if (!is_gpu(device) || !has_kernels<double>(device, "ilu")) continue;
+    const Context ctx(device);
+    // Levels of 33 rows, as those of a plane; of hundreds.
+    for (const auto& [rows, narrow] : {std::pair(grid(100, 100, 1, true), true), {grid(30, 40, 60, false), false}}) {
+      Random random(seed());
+      INFO("seed " << seed() << ", " << rows.size() << " rows");
+      const DeviceCsr<double> A(ctx, with_values<double>(random, rows, Form::lu), KKC_INDEX_32_32, 0);
+      Plan chosen, named;
+      ok(plan_factors(Form::lu, ctx, A, "{}", chosen.out()));
+      const std::string expected = narrow ? "gpu_sync_free" : "gpu_programs";
+      CHECK_THAT(info_of_plan(chosen), ContainsSubstring("\"implementation\":\"" + expected + "\""));
+      CHECK(plan_factors(Form::lu, ctx, A, R"({"implementation": "gpu_programs"})", named.out()) == KKC_STATUS_SUCCESS);
+    }
+  }
+}

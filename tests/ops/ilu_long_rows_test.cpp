@@ -58,16 +58,18 @@ void clear_pivot(HostCsr<T>& A, int64_t row) {
   for (auto p = static_cast<size_t>(A.offsets[static_cast<size_t>(row)]); A.indices[p] <= row; ++p) A.values[p] = T(0);
 }
 
-/// The factors by `implementation` of `device`, or how the execute ended.
+/// The factors, or how the execute ended. On GPUs those of ilu by gpu_sync_free, which has blocks for such rows.
 template <class T>
-std::pair<Outcome, HostCsr<T>> factors(const Context& ctx, Form form, const HostCsr<T>& A, const std::string& options,
+std::pair<Outcome, HostCsr<T>> factors(const Context& ctx, Form form, const HostCsr<T>& A, const std::string& further,
                                        int by_blocks) {
   const DeviceCsr<T> A_device(ctx, A, KKC_INDEX_32_32, 0);
   Plan plan;
   Matrix F;
-  ok(plan_factors(form, ctx, A_device, options, plan.out()));
-  if (is_gpu(ctx.device()) && form == Form::lu)
-    CHECK_THAT(info_of_plan(plan), ContainsSubstring(R"("rows_by_blocks":)" + std::to_string(by_blocks)));
+  const bool blocks = is_gpu(ctx.device()) && form == Form::lu;
+  std::string options = blocks ? R"("implementation": "gpu_sync_free")" : "";
+  if (blocks && !further.empty()) options += ", ";
+  ok(plan_factors(form, ctx, A_device, "{" + options + further + "}", plan.out()));
+  if (blocks) CHECK_THAT(info_of_plan(plan), ContainsSubstring(R"("rows_by_blocks":)" + std::to_string(by_blocks)));
   ok(kkc_plan_create_output(plan, F.out()));
   const Outcome end = outcome(form, ctx, plan, A_device, F);
   return {end, download<T>(ctx, F)};
@@ -78,10 +80,10 @@ template <class T>
 void compare(const Context& ctx, Form form, const HostCsr<T>& A, const std::string& further, int by_blocks) {
   using R = typename RealOf<T>::type;
   const Context host(KKC_DEVICE_SERIAL);
-  const auto [end, got] = factors(ctx, form, A, "{" + further + "}", by_blocks);
+  const auto [end, got] = factors(ctx, form, A, further, by_blocks);
   REQUIRE(end.status == KKC_STATUS_SUCCESS);
-  const auto [_, expected] = factors(
-      host, form, A, R"({"implementation": "reference")" + (further.empty() ? "" : ", " + further) + "}", by_blocks);
+  const auto [_, expected] =
+      factors(host, form, A, R"("implementation": "reference")" + (further.empty() ? "" : ", " + further), by_blocks);
   REQUIRE(got.indices == expected.indices);
   double worst = 0;
   for (size_t p = 0; p < got.values.size(); ++p)
@@ -100,7 +102,7 @@ void check_factors(kkc_device_t device, Form form) {
 
   HostCsr<T> singular = A;
   for (const int64_t row : {narrow, wide}) clear_pivot(singular, row);
-  Outcome end = factors(ctx, form, singular, "{}", 4).first;
+  Outcome end = factors(ctx, form, singular, "", 4).first;
   CHECK(end.status == KKC_STATUS_ZERO_PIVOT);
   if (is_gpu(device)) CHECK(end.row == narrow);
   compare(ctx, form, singular, R"("pivot_boost": 1e-3, "boost_value": 35)", 4);
@@ -108,7 +110,7 @@ void check_factors(kkc_device_t device, Form form) {
   HostCsr<T> spoilt = A;
   const int64_t place = form == Form::lu ? spoilt.offsets[wide + 1] - 1 : spoilt.offsets[wide];
   spoilt.values[static_cast<size_t>(place)] = T(std::numeric_limits<R>::quiet_NaN());
-  end = factors(ctx, form, spoilt, "{}", 4).first;
+  end = factors(ctx, form, spoilt, "", 4).first;
   CHECK(end.status == KKC_STATUS_BREAKDOWN);
   if (is_gpu(device)) CHECK(end.row == wide);
 }
@@ -134,11 +136,11 @@ TEMPLATE_TEST_CASE("ilu: first rows of nearly all columns", "[ilu]", float, doub
     compare(ctx, Form::lu, A, "", 3);
     HostCsr<T> singular = A;
     singular.values.front() = T(0);
-    const Outcome end = factors(ctx, Form::lu, singular, "{}", 3).first;
+    const Outcome end = factors(ctx, Form::lu, singular, "", 3).first;
     CHECK(end.status == KKC_STATUS_ZERO_PIVOT);
     if (is_gpu(device)) CHECK(end.row == 0);
     compare(ctx, Form::lu, singular, R"("pivot_boost": 1e-3, "boost_value": 35)", 3);
     A.values[static_cast<size_t>(A.offsets[1]) - 1] = T(std::numeric_limits<typename RealOf<T>::type>::quiet_NaN());
-    CHECK(factors(ctx, Form::lu, A, "{}", 3).first.status == KKC_STATUS_BREAKDOWN);
+    CHECK(factors(ctx, Form::lu, A, "", 3).first.status == KKC_STATUS_BREAKDOWN);
   }
 }

@@ -113,6 +113,23 @@ TEST_CASE("spgemm: rows that are alike in patches, each with another far neighbo
   }
 }
 
+TEST_CASE("spgemm: longer rows that are alike in many patches, each with other far neighbours", "[spgemm]") {
+  // By a sample more kinds than are kept, but few beside the rows: those that are kept have most of the rows.
+  constexpr int64_t patch = 64, patches = 3840, n = patch * patches;
+  for (const auto& [device, options] : hosts<double>()) {
+    const Context ctx(device, options);
+    Random random(seed());
+    INFO("seed " << seed() << ", " << name(device) << ' ' << options);
+    std::vector<int64_t> far(patches);
+    for (int64_t& of : far) of = random_int(random, 0, patches - 2);
+    const HostCsr<double> A = with_columns(random, n, n, [&](int64_t i) {
+      const int64_t first = far[static_cast<size_t>(i / patch)] * patch + i % patch;
+      return std::vector<int64_t>{i, first, first + 1, first + 2};
+    });
+    CHECK(number_in(checked_info(ctx, random, A, A), "rows_in_classes") >= 0.6 * n);
+  }
+}
+
 TEST_CASE("spgemm: rows of one entry beside very long ones", "[spgemm]") {
   constexpr int64_t rows = 9000, inner = 7000, cols = 5000;
   for (const auto& [device, options] : hosts<double>()) {

@@ -157,9 +157,11 @@ class RowClasses {
       return true;
     };
     // Where rows of B, or of C, are hardly ever like another, none is but by chance.
-    const bool some = some_alike(queue, B.rows, most_shapes, shape_hash, same_shape,
+    const auto mean = [](const auto& of) { return static_cast<double>(of.nnz) / static_cast<double>(of.rows); };
+    const bool large = mean(left.A) * mean(B) >= 16;  // products of a row
+    const bool some = some_alike(queue, B.rows, most_shapes, large, shape_hash, same_shape,
                                  [&](int64_t j) { return B.end(j) - B.begin(j) <= 1; }) &&
-                      some_alike(queue, left.rows(), most_classes, products_hash, same_products,
+                      some_alike(queue, left.rows(), most_classes, large, products_hash, same_products,
                                  [&](int64_t i) { return left.row(i).size() <= 1; });
     const auto shapes = !some ? std::vector<int64_t>()
                               : classify(

@@ -104,16 +104,19 @@ struct Foreseen {
 };
 
 /// Whether items 0..n-1 may have classes, by the first of eight blocks from all over: false where in none of these they
-/// are worth it, or where so many were met in one block only that all blocks would have more than `most`. same(i, j) is
-/// an equivalence, hash(i) equal for equivalent items. Items that are trivial(i), to which classes are worth little,
-/// are looked at nowhere, unless all blocks are full of them.
+/// are worth it, or where so many were met in one block only that all blocks would have more than `most`; twice as many
+/// where they are few beside the items and these are `large`, to which classes are worth more. same(i, j) is an
+/// equivalence, hash(i) equal for equivalent items. Items that are trivial(i), to which classes are worth little, are
+/// looked at nowhere, unless all blocks are full of them.
 template <class Hash, class Same, class Trivial>
-bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const Same& same, const Trivial& trivial) {
+bool some_alike(Queue& queue, int64_t n, int32_t most, bool large, const Hash& hash, const Same& same,
+                const Trivial& trivial) {
   constexpr int64_t sampled = 8, looked_at = classify_looked_at(classify_block);
   const int64_t blocks = (n + classify_block - 1) / classify_block;
   if (blocks < sampled) return true;
   std::vector<Classes> met(sampled);
   std::atomic<bool> worth{false}, any{false};
+  std::atomic<int64_t> items_seen{0};
   deal(queue, sampled, [&](int64_t, int64_t sample) {
     const int64_t begin = part_begin(blocks, sampled, sample) * classify_block, end = std::min(n, begin + looked_at);
     Classes& mine = met[static_cast<size_t>(sample)];
@@ -124,21 +127,25 @@ bool some_alike(Queue& queue, int64_t n, int32_t most, const Hash& hash, const S
       foreseen.find(mine, i, hash, same);
       ++items;
     }
+    items_seen += items;
     if (16 * items < end - begin) return;
     any = true;
     if (foreseen.worth(items, std::ssize(mine.members))) worth = true;
   });
   if (!worth && any) return false;
+  int64_t kinds_seen = 0;
   // Of each kind, told by its hash alone, in how many blocks it was met.
   HashAccumulator<int64_t, int32_t> blocks_of(sampled * looked_at);
   for (const Classes& mine : met) {
+    kinds_seen += std::ssize(mine.members);
     if (2 * std::ssize(mine.members) > looked_at) continue;  // their block has hardly a class
     for (const uint64_t h : mine.hashes) blocks_of.add(static_cast<int64_t>(h >> 1), 1);
   }
   int64_t lone = 0;
   blocks_of.for_each([&](int64_t, int32_t count) { lone += count == 1 ? 1 : 0; });
   // A few are those of a grid's border.
-  return lone <= few_kinds || lone * (n / (sampled * looked_at)) <= most;
+  const int64_t spared = large && 16 * kinds_seen <= items_seen ? 2 : 1;
+  return lone <= few_kinds || lone * (n / (sampled * looked_at)) <= spared * most;
 }
 
 /// Numbers the classes of items 0..n-1: id(i) = the class, or no_class. Blocks of items of which most differ have no
