@@ -52,6 +52,9 @@ class RowClasses {
   static constexpr int32_t most_shapes = 4096, most_classes = 8192;
   static constexpr int64_t fewest_rows = 4, most_columns = 65535, most_left = 128;
   static constexpr int64_t column_padding = 16;  // so that columns are read by whole vectors
+  // Classes of so few rows and products take longer to find than they save.
+  static constexpr int64_t few_rows = 512;
+  static constexpr double few_products = 32768;
 
   struct Class {
     int64_t columns_at, columns;
@@ -115,7 +118,10 @@ class RowClasses {
       h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
       return h ^ h >> 29;
     };
-    if (few_rows_differ(left, B)) {
+    const auto mean = [](const auto& of) { return static_cast<double>(of.nnz) / static_cast<double>(of.rows); };
+    const double products_of_row = mean(left.A) * mean(B);  // about
+    const bool few = left.rows() < few_rows && products_of_row * static_cast<double>(left.rows()) < few_products;
+    if (few || few_rows_differ(left, B)) {
       fill_parts(queue, ids, left.rows(), no_class);
       return;
     }
@@ -157,8 +163,7 @@ class RowClasses {
       return true;
     };
     // Where rows of B, or of C, are hardly ever like another, none is but by chance.
-    const auto mean = [](const auto& of) { return static_cast<double>(of.nnz) / static_cast<double>(of.rows); };
-    const bool large = mean(left.A) * mean(B) >= 16;  // products of a row
+    const bool large = products_of_row >= 16;
     const bool some = some_alike(queue, B.rows, most_shapes, large, shape_hash, same_shape,
                                  [&](int64_t j) { return B.end(j) - B.begin(j) <= 1; }) &&
                       some_alike(queue, left.rows(), most_classes, large, products_hash, same_products,
@@ -318,6 +323,8 @@ class RowClasses {
 
   struct Work {
     std::vector<int64_t> products, sorted;
+    std::vector<uint64_t> words;   // a bit for each column
+    std::vector<uint32_t> before;  // columns in the words before
     std::vector<uint16_t> each;
     std::vector<std::vector<Step>> by_vector;
   };
@@ -325,7 +332,7 @@ class RowClasses {
   template <class Row, class B>
   bool add(const Row& row, const B& b, const StepShape& shape, Work& work) {
     const int64_t base = anchor(row, b);
-    auto& [products, sorted, each, by_vector] = work;
+    auto& [products, sorted, words, before, each, by_vector] = work;
     products.clear();
     bool ascending = true;
     for (int64_t k = 0; k < row.size(); ++k)
@@ -333,17 +340,11 @@ class RowClasses {
         products.push_back(b.column(q) - base);
         ascending &= q == begin || products[products.size() - 2] < products.back();
       }
-    sorted.assign(products.begin(), products.end());
-    std::sort(sorted.begin(), sorted.end());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    rank(work);
     if (static_cast<int64_t>(sorted.size()) > most_columns || row.size() > most_columns) return false;
     if (!sorted.empty() &&
         (sorted.front() < std::numeric_limits<int32_t>::min() || sorted.back() > std::numeric_limits<int32_t>::max()))
       return false;
-    each.resize(products.size());
-    for (size_t p = 0; p < products.size(); ++p)
-      each[p] = static_cast<uint16_t>(std::lower_bound(sorted.begin(), sorted.end(), products[p]) - sorted.begin());
-
     Class made{static_cast<int64_t>(columns.size()),
                static_cast<int64_t>(sorted.size()),
                static_cast<int64_t>(lengths.size()),
@@ -377,6 +378,39 @@ class RowClasses {
     }
     classes.push_back(made);
     return true;
+  }
+
+  /// The products' columns in order, and of each product which of these it has (the low bits: few enough are a class).
+  static void rank(Work& work) {
+    auto& [products, sorted, words, before, each, _] = work;
+    each.resize(products.size());
+    sorted.clear();
+    if (products.empty()) return;
+    const auto [least, largest] = std::minmax_element(products.begin(), products.end());
+    const int64_t first = *least, range = (*largest - first) / 64 + 1;
+    if (range > 4 * std::ssize(products) + 64) {  // far apart
+      sorted.assign(products.begin(), products.end());
+      std::sort(sorted.begin(), sorted.end());
+      sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+      for (size_t p = 0; p < products.size(); ++p)
+        each[p] = static_cast<uint16_t>(std::lower_bound(sorted.begin(), sorted.end(), products[p]) - sorted.begin());
+      return;
+    }
+    words.assign(static_cast<size_t>(range), 0);
+    before.resize(static_cast<size_t>(range));
+    const auto word_of = [&](int64_t column) { return static_cast<size_t>((column - first) / 64); };
+    const auto bit_of = [&](int64_t column) { return uint64_t{1} << (column - first) % 64; };
+    for (const int64_t column : products) words[word_of(column)] |= bit_of(column);
+    for (size_t w = 0; w < words.size(); ++w) {
+      before[w] = static_cast<uint32_t>(sorted.size());
+      for (uint64_t bits = words[w]; bits != 0; bits &= bits - 1)
+        sorted.push_back(first + static_cast<int64_t>(64 * w) + std::countr_zero(bits));
+    }
+    for (size_t p = 0; p < products.size(); ++p) {
+      const size_t w = word_of(products[p]);
+      each[p] =
+          static_cast<uint16_t>(before[w] + static_cast<uint32_t>(std::popcount(words[w] & (bit_of(products[p]) - 1))));
+    }
   }
 
   /// The products' places within each row of B fall into runs of consecutive ones: the length that all can be cut to.

@@ -100,7 +100,7 @@ struct Foreseen {
     return last;
   }
   /// Whether classes are worth it, of the first items of a block, of `kinds`.
-  bool worth(int64_t items, int64_t kinds) const { return kinds <= few_kinds || 2 * unforeseen <= items; }
+  bool worth(int64_t items, int64_t kinds, int64_t few) const { return kinds <= few || 2 * unforeseen <= items; }
 };
 
 /// Whether items 0..n-1 may have classes, by the first of eight blocks from all over: false where in none of these they
@@ -111,14 +111,15 @@ struct Foreseen {
 template <class Hash, class Same, class Trivial>
 bool some_alike(Queue& queue, int64_t n, int32_t most, bool large, const Hash& hash, const Same& same,
                 const Trivial& trivial) {
-  constexpr int64_t sampled = 8, looked_at = classify_looked_at(classify_block);
-  const int64_t blocks = (n + classify_block - 1) / classify_block;
+  constexpr int64_t sampled = 8;
+  const int64_t block_items = n > (sampled - 1) * classify_block ? classify_block : classified_together(n),
+                looked_at = classify_looked_at(block_items), blocks = (n + block_items - 1) / block_items;
   if (blocks < sampled) return true;
   std::vector<Classes> met(sampled);
   std::atomic<bool> worth{false}, any{false};
   std::atomic<int64_t> items_seen{0};
   deal(queue, sampled, [&](int64_t, int64_t sample) {
-    const int64_t begin = part_begin(blocks, sampled, sample) * classify_block, end = std::min(n, begin + looked_at);
+    const int64_t begin = part_begin(blocks, sampled, sample) * block_items, end = std::min(n, begin + looked_at);
     Classes& mine = met[static_cast<size_t>(sample)];
     Foreseen foreseen;
     int64_t items = 0;
@@ -130,7 +131,7 @@ bool some_alike(Queue& queue, int64_t n, int32_t most, bool large, const Hash& h
     items_seen += items;
     if (16 * items < end - begin) return;
     any = true;
-    if (foreseen.worth(items, std::ssize(mine.members))) worth = true;
+    if (foreseen.worth(items, std::ssize(mine.members), looked_at / 8)) worth = true;
   });
   if (!worth && any) return false;
   int64_t kinds_seen = 0;
