@@ -55,7 +55,7 @@ template <class T>
 template <class R, class I>
 inline constexpr bool has_masks =
 #if defined(__AVX512VL__)
-    std::is_same_v<R, double>&& std::is_same_v<I, int32_t>;
+    std::is_floating_point_v<R> && (std::is_same_v<I, int32_t> || std::is_same_v<I, int64_t>);
 #else
     false;
 #endif
@@ -94,6 +94,38 @@ inline void gather(Pack<R, 8>& pack, const R* x, const I* i) {
   }
 #endif
   pack = Pack<R, 8>{x[i[0]], x[i[1]], x[i[2]], x[i[3]], x[i[4]], x[i[5]], x[i[6]], x[i[7]]};
+}
+
+/// The first `count` numbers, at most eight, and zeros behind them, which are not read.
+template <class R>
+[[gnu::always_inline]] inline void load_some(Pack<R, 8>& pack, const R* from, int64_t count) {
+#if defined(__AVX512VL__)
+  const auto some = static_cast<__mmask8>((1u << count) - 1);
+  if constexpr (sizeof(R) == 8)
+    pack = (Pack<R, 8>)_mm512_maskz_loadu_pd(some, from);
+  else
+    pack = (Pack<R, 8>)_mm256_maskz_loadu_ps(some, from);
+#else
+  for (int lane = 0; lane < 8; ++lane) pack[lane] = lane < count ? from[lane] : R{};
+#endif
+}
+
+/// The same of x[i[0]], x[i[1]], ...
+template <class R, class I>
+[[gnu::always_inline]] inline void gather_some(Pack<R, 8>& pack, const R* x, const I* i, int64_t count) {
+#if defined(__AVX512VL__)
+  const auto some = static_cast<__mmask8>((1u << count) - 1);
+  if constexpr (sizeof(R) == 8 && sizeof(I) == 4)
+    pack = (Pack<R, 8>)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), some, _mm256_maskz_loadu_epi32(some, i), x, 8);
+  else if constexpr (sizeof(R) == 8)
+    pack = (Pack<R, 8>)_mm512_mask_i64gather_pd(_mm512_setzero_pd(), some, _mm512_maskz_loadu_epi64(some, i), x, 8);
+  else if constexpr (sizeof(I) == 4)
+    pack = (Pack<R, 8>)_mm256_mmask_i32gather_ps(_mm256_setzero_ps(), some, _mm256_maskz_loadu_epi32(some, i), x, 4);
+  else
+    pack = (Pack<R, 8>)_mm512_mask_i64gather_ps(_mm256_setzero_ps(), some, _mm512_maskz_loadu_epi64(some, i), x, 4);
+#else
+  for (int lane = 0; lane < 8; ++lane) pack[lane] = lane < count ? x[i[lane]] : R{};
+#endif
 }
 
 }  // namespace kkc

@@ -404,20 +404,18 @@ template <class R, class I>
 /// end that is foretold wrong takes longer than the row.
 template <class R, class I>
 [[gnu::always_inline]] inline R masked_row(const R* values, const I* indices, const R* x, int64_t p, int64_t end) {
-#if defined(__AVX512VL__)
   if constexpr (has_masks<R, I>) {
-    Pack<double, 8> sums{};
+    Pack<R, 8> sums{}, v, w;
     do {
-      const auto some = static_cast<__mmask8>((1u << std::min<int64_t>(end - p, 8)) - 1);
+      const int64_t count = std::min<int64_t>(end - p, 8);
       prefetch_ahead(values + p, indices + p);
-      const __m256i columns = _mm256_maskz_loadu_epi32(some, indices + p);
-      const auto v = (Pack<double, 8>)_mm512_maskz_loadu_pd(some, values + p);
-      sums += v * (Pack<double, 8>)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), some, columns, x, 8);
+      load_some<R>(v, values + p, count);
+      gather_some<R>(w, x, indices + p, count);
+      sums += v * w;
       p += 8;
     } while (p < end);
-    return sum_of<double>(sums);
+    return sum_of<R>(sums);
   }
-#endif
   return long_row(values, indices, x, p, end);
 }
 

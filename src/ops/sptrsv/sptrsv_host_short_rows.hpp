@@ -20,7 +20,7 @@ inline constexpr int64_t most_short = 4, most_medium = 12;
 
 /// Whether this build has them, of such numbers and columns.
 template <class S, class I>
-inline constexpr bool has_short_rows = has_masks<S, I>;
+inline constexpr bool has_short_rows = has_masks<S, I>&& std::is_same_v<S, double>&& std::is_same_v<I, int32_t>;
 
 /// Whether most rows that subtract_medium may take do not need the row right before them, by a sample: what that would
 /// wait for need not come by way of a vector. rows: as for schedule_blocks.
