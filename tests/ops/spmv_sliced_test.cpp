@@ -41,11 +41,15 @@ TEMPLATE_TEST_CASE("spmv: rows of like lengths are multiplied eight at a time fr
     if (is_gpu(visit.device) || !has_kernels<T>(visit.device, "spmv")) continue;
     const Context ctx(visit.device, visit.options);
     Random random(seed());
-    // All the same; of any length; some without entries; one of a group, and the last, far longer than the others.
+    // All the same; of any length; some without entries; one of a group, and the last, far longer than the others; so
+    // long that they are cut.
     const std::vector<std::function<int64_t(int64_t)>> lengths{
         [](int64_t) { return 5; }, [&](int64_t) { return random_int(random, 1, 20); },
         [&](int64_t i) { return i % 3 == 0 ? 0 : random_int(random, 0, 9); },
-        [&](int64_t i) { return i % 256 == 77 || i == 2999 ? 900 : random_int(random, 0, 3); }};
+        [&](int64_t i) { return i % 256 == 77 || i == 2999 ? 900 : random_int(random, 0, 3); },
+        [&](int64_t i) {
+          return i % 1000 == 6 || i == 2999 ? random_int(random, 8000, 20'000) : random_int(random, 0, 6);
+        }};
     for (size_t kind = 0; kind < lengths.size(); ++kind)
       for (const int64_t rows : {1, 7, 8, 257, 3000})
         for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {

@@ -86,14 +86,19 @@ std::vector<int64_t> group_cuts(const HostCsr<S, I, O>& A, int64_t parts) {
   return rows;
 }
 
-/// What implementations by groups do not take, or "".
-inline std::string group_refusal(const Desc& desc) {
+/// What implementations for contiguous vectors do not take, or "".
+inline std::string vector_refusal(const Desc& desc) {
   if (transposes(desc.op)) return "op is a transposed one";
   if (desc.vectors != 1) return "for one vector";
   if (desc.x.extents[0] > 1 && desc.x.strides[0] != 1) return "x is strided";
   if (desc.A.nnz == 0) return "A has no entries";
-  if (desc.rows.longest > std::max<int64_t>(4096, desc.A.nnz / 64))
-    return "a row is long enough to be shared by threads";
+  return {};
+}
+
+/// What implementations by groups do not take, or "".
+inline std::string group_refusal(const Desc& desc) {
+  if (std::string refusal = vector_refusal(desc); !refusal.empty()) return refusal;
+  if (desc.rows.longest > most_of_one_thread(desc.A.nnz)) return "a row is long enough to be shared by threads";
   return {};
 }
 

@@ -113,6 +113,9 @@ void scale_all(Queue& queue, const DenseRef& y, const Update<S>& update) {
   });
 }
 
+/// Entries of the longest row that threads need not share.
+inline int64_t most_of_one_thread(int64_t nnz) { return std::max<int64_t>(4096, nnz / 64); }
+
 /// Where a part of the work starts: an entry of a row.
 struct Cut {
   int64_t row, entry;

@@ -160,8 +160,7 @@ inline std::string unsupported(const Desc& desc) {
   if (desc.vectors != 1) return "for one vector";
   if (desc.x.extents[0] > 1 && desc.x.strides[0] != 1) return "x is strided";
   if (desc.A.nnz == 0) return "A has no entries";
-  if (desc.rows.longest > std::max<int64_t>(4096, desc.A.nnz / 64))
-    return "a row is long enough to be shared by threads";
+  if (desc.rows.longest > most_of_one_thread(desc.A.nnz)) return "a row is long enough to be shared by threads";
   if (desc.A.nnz < 8 * desc.A.rows) return "fewer than 8 entries a row in the mean";
   if (shared_share(desc.A) < 0.4) return "fewer than two fifths of the rows have the columns of the next row";
   return {};

@@ -1,11 +1,13 @@
 // spmv, host_sliced: keeps the values of eight rows entry by entry, so that one vector serves eight rows that have
 // nothing in common but about their length (SELL-C-sigma: Kreutzer, Hager, Wellein, Fehske, Bishop, "A unified sparse
 // matrix data format", SIAM J. Sci. Comput. 36(5), 2014). Nothing is padded: where rows have ended, a vector is loaded
-// by a mask. The sum of a row is added in its order; the same bits for any number of threads.
+// by a mask. Rows long enough to be shared by threads are cut (Merrill, Garland, "Merge-based parallel sparse
+// matrix-vector multiplication", SC'16, section 3). The same bits run to run.
 #pragma once
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "device/host_shared_parts.hpp"
 #include "ops/spmv/spmv_host_groups.hpp"
@@ -27,17 +29,21 @@ class SlicedKernel final : public Kernel {
         columns_(desc.memory, Space::host, static_cast<size_t>(desc.A.nnz) * sizeof(I)),
         values_(desc.memory, Space::host, static_cast<size_t>(desc.A.nnz) * sizeof(S)) {
     const Matrix A(desc.A);
+    longest_ = most_of_one_thread(A.nnz);
     const int64_t parts = shared_parts_for(A, queue);
     const std::vector<int64_t> cuts = group_cuts(A, parts);
     parts_.resize(static_cast<size_t>(parts));
-    turns_ = SharedParts(parts, parts_for(A, queue));
     host_parts_checked<Dev>(queue, parts, [&](int64_t p) {
       Part& part = parts_[static_cast<size_t>(p)];
       part.row = cuts[static_cast<size_t>(p)];
-      part.entry = A.begin(part.row);
       lay_out(A, part, cuts[static_cast<size_t>(p) + 1]);
-      each_entry(A, part, [&](int64_t to, int64_t from) { columns_.as<I>()[to] = static_cast<I>(A.column(from)); });
     });
+    int64_t entries = 0;
+    for (Part& part : parts_) entries += std::exchange(part.entry, entries);
+    for (const Part& part : parts_)
+      for (const int64_t row : part.long_rows) cut(A, row, entries);
+    turns_ = SharedParts(parts + std::ssize(pieces_), parts_for(A, queue));
+    each_entry(queue, A, [&](int64_t to, int64_t from) { columns_.as<I>()[to] = static_cast<I>(A.column(from)); });
   }
 
   bool keeps_values() const override { return true; }
@@ -45,10 +51,7 @@ class SlicedKernel final : public Kernel {
   /// The first call is the first touch too, by the threads that will mostly read.
   void set_values(Queue& queue, const CsrRef& source) override {
     const Matrix A(source);
-    turns_.run<Dev>(queue, [&](int64_t p) {
-      each_entry(A, parts_[static_cast<size_t>(p)],
-                 [&](int64_t to, int64_t from) { values_.as<S>()[to] = A.values[from]; });
-    });
+    each_entry(queue, A, [&](int64_t to, int64_t from) { values_.as<S>()[to] = A.values[from]; });
   }
 
   void execute(Queue& queue, const Args& args) override {
@@ -57,14 +60,24 @@ class SlicedKernel final : public Kernel {
     const S* const x = vector_of<S>(args.x, 0);
     S* const y = vector_of<S>(args.y, 0);
     const int64_t y_stride = args.y.strides[0];
-    turns_.run<Dev>(queue, [&](int64_t p) { multiply(parts_[static_cast<size_t>(p)], by, x, y, y_stride); });
+    turns_.run<Dev>(queue, [&](int64_t p) {
+      if (p < std::ssize(parts_)) return multiply(parts_[static_cast<size_t>(p)], by, x, y, y_stride);
+      Piece& piece = pieces_[static_cast<size_t>(p - std::ssize(parts_))];
+      piece.sum = row_product::masked_row(values_.as<S>(), columns_.as<I>(), x, piece.entry, piece.end);
+    });
+    for (size_t piece = 0; piece < pieces_.size();) {
+      const int64_t row = pieces_[piece].row;
+      S sum{};
+      for (; piece < pieces_.size() && pieces_[piece].row == row; ++piece) sum += pieces_[piece].sum;
+      y[row * y_stride] += by.alpha * sum;  // what was there has been scaled
+    }
   }
 
   void describe(Info& info) const override {
     int64_t along = 0;
     for (const Part& part : parts_)
       for (const Group& group : part.groups) along += group.along ? group.rows : 0;
-    info.add("parts", std::ssize(parts_));
+    info.add("parts", std::ssize(parts_) + std::ssize(pieces_));
     info.add("rows_by_themselves", along);
     info.add("kept_value_bytes", static_cast<int64_t>(values_.bytes()));
     info.add("index_bytes", static_cast<int64_t>(columns_.bytes() + rows_.bytes()));
@@ -80,15 +93,39 @@ class SlicedKernel final : public Kernel {
     bool along;   // rows by themselves: one is far longer than the others
   };
   struct Part {
-    int64_t row = 0, entry = 0;
+    int64_t row = 0, entry = 0;  // entry: in lay_out(), how many
     std::vector<Group> groups;
     std::vector<uint8_t> lanes;
-    std::vector<int32_t> lengths;  // of rows by themselves
+    std::vector<int32_t> lengths;    // of rows by themselves
+    std::vector<int64_t> long_rows;  // to be cut
   };
+  /// Of a long row; `from` in A.
+  struct Piece {
+    int64_t row, from, entry, end;
+    S sum;
+  };
+
+  void cut(const Matrix& A, int64_t row, int64_t& entries) {
+    constexpr int64_t most = 8192;
+    const int64_t begin = A.begin(row), length = A.begin(row + 1) - begin, count = (length + most - 1) / most;
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t first = part_begin(length, count, k), last = part_begin(length, count, k + 1);
+      pieces_.push_back({row, begin + first, entries + first, entries + last, S{}});
+    }
+    entries += length;
+  }
 
   void lay_out(const Matrix& A, Part& part, int64_t end) {
     I* const rows = rows_.template as<I>();
-    const auto length = [&](I row) { return A.begin(row + 1) - A.begin(row); };
+    // Here long rows have no entries.
+    const auto length = [&](I row) {
+      const int64_t entries = A.begin(row + 1) - A.begin(row);
+      return entries > longest_ ? 0 : entries;
+    };
+    for (int64_t row = part.row; row < end; ++row) {
+      part.entry += length(static_cast<I>(row));
+      if (A.begin(row + 1) - A.begin(row) > longest_) part.long_rows.push_back(row);
+    }
     std::iota(rows + part.row, rows + end, static_cast<I>(part.row));
     for (int64_t first = part.row; first < end; first += sorted_rows)
       std::stable_sort(rows + first, rows + std::min(end, first + sorted_rows),
@@ -114,16 +151,25 @@ class SlicedKernel final : public Kernel {
     }
   }
 
-  /// f(place, entry of A) for all entries of a part.
+  /// f(place, entry of A) for all entries.
+  template <class F>
+  void each_entry(Queue& queue, const Matrix& A, const F& f) {
+    turns_.run<Dev>(queue, [&](int64_t p) {
+      if (p < std::ssize(parts_)) return each_entry(A, parts_[static_cast<size_t>(p)], f);
+      const Piece& piece = pieces_[static_cast<size_t>(p - std::ssize(parts_))];
+      for (int64_t to = piece.entry; to < piece.end; ++to) f(to, piece.from + (to - piece.entry));
+    });
+  }
   template <class F>
   void each_entry(const Matrix& A, const Part& part, const F& f) const {
     const I* row = rows_.template as<I>() + part.row;
     const uint8_t* lanes = part.lanes.data();
+    const int32_t* lengths = part.lengths.data();
     int64_t to = part.entry;
     for (const Group& group : part.groups) {
       if (group.along) {
-        for (int64_t r = 0; r < group.rows; ++r)
-          for (int64_t from = A.begin(row[r]); from < A.begin(row[r] + 1); ++from) f(to++, from);
+        for (int64_t r = 0; r < group.rows; ++r, ++lengths)
+          for (int64_t i = 0; i < *lengths; ++i) f(to++, A.begin(row[r]) + i);
       } else {
         int64_t begins[group_rows];
         for (int64_t r = 0; r < group.rows; ++r) begins[r] = A.begin(row[r]);
@@ -176,7 +222,9 @@ class SlicedKernel final : public Kernel {
     }
   }
 
+  int64_t longest_ = 0;  // row that one thread takes
   std::vector<Part> parts_;
+  std::vector<Piece> pieces_;
   SharedParts turns_;
   Buffer rows_;  // I: in the order of groups
   Buffer columns_, values_;
@@ -186,7 +234,7 @@ inline std::string unsupported(const Desc& desc) {
   if (!desc.values_kept) return "needs option values = kept";
   if (!has_masks<double, int32_t>) return "this build of kkc has no vectors with masks (AVX-512)";
   if (desc.A.scalar != Scalar::f64 && desc.A.scalar != Scalar::f32) return "takes real numbers";
-  return group_refusal(desc);
+  return vector_refusal(desc);
 }
 
 /// Null where unsupported() refuses.
