@@ -66,7 +66,7 @@ class LevelSearch {
   }
 
   /// The next `count` rows.
-  void look(int64_t done, int64_t count, bool chained) {
+  void look(int64_t done, int64_t count, [[maybe_unused]] bool chained) {
     int64_t step = done;
     const int64_t end = done + count;
 #if defined(__AVX512VL__)
