@@ -66,6 +66,8 @@ double entries_of_block(Queue& queue, const Left& left, const HostPatternRef<I, 
 }
 
 inline constexpr int columns_of_block = 64;
+/// Entries and rows of B: each is several nanoseconds' work.
+inline constexpr int64_t block_items_worth_a_thread = 4096;
 
 /// Rows of B that meet a quarter of the blocks are kept as a bitmap of all columns instead: a vector unites eight
 /// words.
@@ -76,7 +78,7 @@ class ColumnBlocks {
       : words_(static_cast<int64_t>(ColumnSet::word_count(B.cols))) {
     offsets_ = host_array<int64_t>(memory, B.rows + 1);
     auto* const offsets = offsets_.as<int64_t>();
-    const int64_t parts = parts_for_items(queue, B.nnz + B.rows);
+    const int64_t parts = parts_for_items(queue, B.nnz + B.rows, block_items_worth_a_thread);
     host_parts<Host>(queue, parts, [&](int64_t part) {
       for (int64_t j = B.first_row(parts, part), end = B.first_row(parts, part + 1); j < end; ++j) {
         const int64_t count = blocks_of<columns_of_block>(B, j);

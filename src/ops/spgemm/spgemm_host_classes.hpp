@@ -51,7 +51,8 @@ class RowClasses {
  public:
   static constexpr int32_t most_shapes = 4096, most_classes = 8192;
   static constexpr int64_t fewest_rows = 4, most_columns = 65535, most_left = 128;
-  static constexpr int64_t column_padding = 16;  // so that columns are read by whole vectors
+  static constexpr int64_t column_padding = 16;   // so that columns are read by whole vectors
+  static constexpr int64_t sampled_rows = 28672;  // of fewer a sample by their products takes as long as to find them
   // Classes of so few rows and products take longer to find than they save.
   static constexpr int64_t few_rows = 512;
   static constexpr double few_products = 32768;
@@ -164,10 +165,11 @@ class RowClasses {
     };
     // Where rows of B, or of C, are hardly ever like another, none is but by chance.
     const bool large = products_of_row >= 16;
-    const bool some = some_alike(queue, B.rows, most_shapes, large, shape_hash, same_shape,
-                                 [&](int64_t j) { return B.end(j) - B.begin(j) <= 1; }) &&
-                      some_alike(queue, left.rows(), most_classes, large, products_hash, same_products,
-                                 [&](int64_t i) { return left.row(i).size() <= 1; });
+    const bool some =
+        some_alike(queue, B.rows, most_shapes, large, shape_hash, same_shape,
+                   [&](int64_t j) { return B.end(j) - B.begin(j) <= 1; }) &&
+        (left.rows() <= sampled_rows || some_alike(queue, left.rows(), most_classes, large, products_hash,
+                                                   same_products, [&](int64_t i) { return left.row(i).size() <= 1; }));
     const auto shapes = !some ? std::vector<int64_t>()
                               : classify(
                                     queue, B.rows, most_shapes, shape_hash, same_shape,
@@ -280,7 +282,7 @@ class RowClasses {
       });
     });
     std::vector<int32_t> names(members.size(), no_class);
-    constexpr size_t block = 32;
+    constexpr size_t block = 4;  // classes of many products take some microseconds each
     std::vector<RowClasses> made((members.size() + block - 1) / block);
     deal(queue, std::ssize(made), [&](int64_t, int64_t b) {
       RowClasses& mine = made[static_cast<size_t>(b)];

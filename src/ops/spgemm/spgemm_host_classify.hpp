@@ -111,10 +111,12 @@ struct Foreseen {
 template <class Hash, class Same, class Trivial>
 bool some_alike(Queue& queue, int64_t n, int32_t most, bool large, const Hash& hash, const Same& same,
                 const Trivial& trivial) {
-  constexpr int64_t sampled = 8;
-  const int64_t block_items = n > (sampled - 1) * classify_block ? classify_block : classified_together(n),
-                looked_at = classify_looked_at(block_items), blocks = (n + block_items - 1) / block_items;
-  if (blocks < sampled) return true;
+  constexpr int64_t sampled = 8, fewest_looked_at = 16, fewest_items = 512;
+  if (n < fewest_items) return true;
+  const int64_t usual = n > (sampled - 1) * classify_block ? classify_block : classified_together(n),
+                block_items = std::min(usual, n / sampled),
+                looked_at = std::max(classify_looked_at(block_items), fewest_looked_at),
+                blocks = (n + block_items - 1) / block_items;
   std::vector<Classes> met(sampled);
   std::atomic<bool> worth{false}, any{false};
   std::atomic<int64_t> items_seen{0};

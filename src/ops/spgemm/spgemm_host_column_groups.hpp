@@ -49,7 +49,7 @@ class ColumnGroups {
     Buffer offsets = host_array<int64_t>(memory, B.rows + 1);
     auto* const counts = offsets.as<int64_t>();
     std::atomic<bool> too_long{B.cols / width > std::numeric_limits<uint32_t>::max()};
-    const int64_t parts = parts_for_items(queue, B.nnz + B.rows);
+    const int64_t parts = parts_for_items(queue, B.nnz + B.rows, block_items_worth_a_thread);
     const auto each_row = [&](const auto& f) {
       host_parts<Host>(queue, parts, [&](int64_t part) {
         for (int64_t j = B.first_row(parts, part), end = B.first_row(parts, part + 1); j < end; ++j) f(j);

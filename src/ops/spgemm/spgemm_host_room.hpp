@@ -124,7 +124,8 @@ class HostRoom {
 
   bool has_distinct_rows() const {
     std::atomic<bool> distinct{true};
-    const int64_t parts = parts_for_items(queue_, B_.nnz + B_.rows);
+    constexpr int64_t worth_a_thread = 8192;
+    const int64_t parts = parts_for_items(queue_, B_.nnz + B_.rows, worth_a_thread);
     host_parts<Host>(queue_, parts, [&](int64_t part) {
       bool all = true;
       for (int64_t j = B_.first_row(parts, part), end = B_.first_row(parts, part + 1); j < end && all; ++j)
