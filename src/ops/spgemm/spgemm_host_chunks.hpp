@@ -61,8 +61,12 @@ FreeProducts cut_chunks(Queue& queue, const std::shared_ptr<const Memory>& memor
   constexpr int64_t fewest_products = 2048, enough_products = 16384;  // of a chunk: less is not worth a thread's turn
   constexpr int64_t long_row = 4096;                                  // entries of A: more are for all threads
   const int64_t rows = left.rows(), most = int64_t{64} * queue.concurrency();
-  // Of many rows no blocks of hardly any: one thread adds them up.
-  const int64_t each = std::clamp<int64_t>(rows / (8 * most), rows < 16384 ? 1 : 8, 256),
+  // Of many rows no blocks of hardly any: one thread adds up what lies in others' caches.
+  const int64_t each = std::clamp<int64_t>(rows / (8 * most),
+                                           rows < 2048    ? 1
+                                           : rows < 16384 ? 4
+                                                          : 8,
+                                           256),
                 blocks = (rows + each - 1) / each;
   const auto* const kinds = plan.kinds.as<int32_t>();
   const auto products_of_class = [&](int64_t i) {
