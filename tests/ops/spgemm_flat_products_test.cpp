@@ -214,3 +214,25 @@ TEST_CASE("spgemm: listed products of a C that leaves the caches, and of one lon
     break;  // takes long
   }
 }
+
+TEMPLATE_TEST_CASE("spgemm: a transposed A and one entry in every row of B, by the library's choice", "[spgemm]",
+                   double, std::complex<double>) {
+  using T = TestType;
+  on_hosts<T>([](const Context& ctx, kkc_device_t, Random& random) {
+    constexpr int64_t rows = 3000, aggregates = 700;
+    std::vector<std::vector<int64_t>> all(rows);
+    for (auto& row : all) row = {random_int(random, 0, aggregates - 1)};
+    auto B = from_rows<T>(aggregates, all);
+    B.values = random_vector<T>(random, B.indices.size());
+    for (const int64_t most : {1, 6})  // rows that lists would take, and more entries
+      for (const kkc_op_t op : {KKC_OP_TRANSPOSE, KKC_OP_HERMITIAN}) {
+        SpgemmCase<T> c;
+        c.op_a = op;
+        INFO(most << " entries at most, " << c.text());
+        const auto wrong = run_case(ctx, c, short_rows<T>(random, rows, 2000, most, true), B,
+                                    static_cast<const HostCsr<T>*>(nullptr), random);
+        REQUIRE(wrong);
+        REQUIRE(*wrong == "");
+      }
+  });
+}

@@ -119,6 +119,7 @@ std::unique_ptr<Kernel> make(const Desc& desc, Queue& queue) {
 bool lists_are_faster(const Desc& desc) {
   // Of A, that repay a look at some; entries of one that a thread may list.
   constexpr int64_t fewest_rows = 1024, longest_row = 1 << 16;
+  if (desc.stored_A.offsets != nullptr) return false;  // a transpose that waits: there are no rows to look at
   if (is_complex_scalar(desc.scalar()) || desc.max_workspace >= 0 || desc.B.nnz != desc.B.rows ||
       desc.A.rows < fewest_rows || desc.A.nnz > most_kept_products || desc.rows_a.longest > longest_row)
     return false;
