@@ -1,6 +1,7 @@
 // spgemm on hosts: rows of B whose columns lie close to each other, so that vectors of products are added to sums of
 // all columns; in order and not, with columns twice.
 #include "support/aggregates_case.hpp"
+#include "support/plan_info.hpp"
 #include "support/spgemm_gpu_case.hpp"
 
 using namespace kkc_test;
@@ -30,13 +31,6 @@ std::vector<std::vector<int64_t>> clusters(Random& random, int64_t rows, int64_t
   return all;
 }
 
-/// Whether the library has vectors that spread entries to any of their lanes.
-bool spreads(const Context& ctx) {
-  const char* info = nullptr;
-  ok(kkc_context_info(ctx, &info));
-  return std::string(info).find("\"simd_bits\":512") != std::string::npos;
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("spgemm: rows of B in groups of columns", "[spgemm]", float, double, std::complex<float>,
@@ -58,7 +52,7 @@ TEMPLATE_TEST_CASE("spgemm: rows of B in groups of columns", "[spgemm]", float, 
         bounded.max_workspace = 1 << 20;
         REQUIRE(said("column_groups", ctx, bounded, A, B) == 0);
         if (rows == cols && disordered == 0)
-          REQUIRE((said("column_groups", ctx, c, A, B) > 0) == (spreads(ctx) && std::is_floating_point_v<T>));
+          REQUIRE((said("column_groups", ctx, c, A, B) > 0) == (has_wide_vectors(ctx) && std::is_floating_point_v<T>));
         REQUIRE(bits(ctx, c, A, B) == bits(ctx, bounded, A, B));
         for (const kkc_index_pair_t pair : {KKC_INDEX_32_32, KKC_INDEX_32_64, KKC_INDEX_64_64}) {
           if (!supported(device, "spgemm", pair, scalar_tag<T>)) continue;
@@ -96,7 +90,7 @@ TEST_CASE("spgemm: rows of B whose entries two bytes cannot count are in no grou
       const auto B = from_rows<double>(70'000, b);
       SpgemmCase<double> c, bounded;
       bounded.max_workspace = 1 << 20;
-      REQUIRE((said("column_groups", ctx, c, A, B) > 0) == (spreads(ctx) && longest == 65'535));
+      REQUIRE((said("column_groups", ctx, c, A, B) > 0) == (has_wide_vectors(ctx) && longest == 65'535));
       REQUIRE(bits(ctx, c, A, B) == bits(ctx, bounded, A, B));
     }
   }

@@ -11,13 +11,6 @@ using namespace kkc_test;
 
 namespace {
 
-/// Whether the library has vectors with masks.
-bool has_masks(const Context& ctx) {
-  const char* info = nullptr;
-  ok(kkc_context_info(ctx, &info));
-  return std::string(info).find("\"simd_bits\":512") != std::string::npos;
-}
-
 /// Rows of `length(i)` entries anywhere, some in a column twice.
 template <class T, class Length>
 HostCsr<T> with_lengths(Random& random, int64_t rows, int64_t cols, const Length& length) {
@@ -68,7 +61,7 @@ TEMPLATE_TEST_CASE("spmv: rows of like lengths are multiplied eight at a time fr
           INFO("seed " << seed() << ", " << name(visit.device) << ' ' << visit.options << ", kind " << kind << ", "
                        << rows << " rows, " << c.text());
           const auto wrong = run_case(ctx, c, A, random);
-          REQUIRE(wrong.has_value() == has_masks(ctx));
+          REQUIRE(wrong.has_value() == has_wide_vectors(ctx));
           if (wrong) REQUIRE(*wrong == "");
         }
   }
@@ -96,7 +89,7 @@ TEST_CASE("spmv: entries behind a row's end add nothing, whatever x holds", "[sp
     const View x_view = wrap(ctx, x.data(), {A.cols}), y_view = wrap(ctx, y.data(), {A.rows});
     Plan plan;
     ok(kkc_spmv_plan(ctx, KKC_OP_NONE, a, x_view, y_view, Options(R"({"values": "kept"})"), plan.out()));
-    if (has_masks(ctx)) CHECK_THAT(info_of_plan(plan), ContainsSubstring("\"implementation\":\"host_sliced\""));
+    if (has_wide_vectors(ctx)) CHECK_THAT(info_of_plan(plan), ContainsSubstring("\"implementation\":\"host_sliced\""));
     ok(kkc_spmv_set_values(plan, a));
     const double one = 1, zero = 0;
     ok(kkc_spmv_execute(plan, &one, a, x_view, &zero, y_view));

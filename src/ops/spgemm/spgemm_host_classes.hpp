@@ -51,8 +51,9 @@ class RowClasses {
  public:
   static constexpr int32_t most_shapes = 4096, most_classes = 8192;
   static constexpr int64_t fewest_rows = 4, most_columns = 65535, most_left = 128;
-  static constexpr int64_t column_padding = 16;   // so that columns are read by whole vectors
-  static constexpr int64_t sampled_rows = 28672;  // of fewer a sample by their products takes as long as to find them
+  static constexpr int64_t column_padding = 16;  // so that columns are read by whole vectors
+  // Of fewer a sample by their products takes as long as to find them.
+  static constexpr int64_t sampled_rows = 7 * classify_block;
   // Classes of so few rows and products take longer to find than they save.
   static constexpr int64_t few_rows = 512;
   static constexpr double few_products = 32768;

@@ -135,7 +135,7 @@ class SlicedKernel final : public Kernel {
       const int64_t count = std::min(group_rows, end - first), longest = length(some[0]);
       int64_t vectors = 0;  // of rows by themselves
       for (int64_t r = 0; r < count; ++r) vectors += 2 + length(some[r]) / group_rows;
-      Group group{0, 0, static_cast<uint8_t>(count), some[count - 1] == some[0] + count - 1, longest > vectors};
+      Group group{0, 0, static_cast<uint8_t>(count), true, longest > vectors};
       for (int64_t r = 1; r < count; ++r) group.follow &= some[r] == some[r - 1] + 1;
       if (group.along) {
         for (int64_t r = 0; r < count; ++r) part.lengths.push_back(static_cast<int32_t>(length(some[r])));
