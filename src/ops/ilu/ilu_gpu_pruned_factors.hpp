@@ -24,7 +24,9 @@ inline constexpr size_t pruned_ticket_bytes = 256;  // of the workspace
 inline constexpr uint32_t entries_of_a_late_one = 4, entries_of_a_rare_one = 64;
 inline constexpr int64_t narrow_level = 256, fewer_levels = 2;
 /// Entries left of the diagonal that eight lanes look at, and a warp; of more a block.
-inline constexpr int64_t left_of_eight_lanes = 64, left_of_warp = 256;
+inline constexpr int64_t left_of_eight_lanes = 32, left_of_warp = 128;
+/// With fewer warps or blocks each takes one row.
+inline constexpr int64_t busy_warps = 8192, busy_blocks = 1024;
 /// Late entries may be changed once for so many entries of the factors; twice as often in a sample.
 inline constexpr int64_t entries_of_a_change = 2, sample_slack = 2;
 
@@ -66,35 +68,26 @@ class Split {
         rows_(desc.A.rows),
         nnz_(desc.factors.nnz),
         factors_(factors_of<I, O>(desc.factors)),
-        flags_(array<uint8_t>(nnz_)),
-        meets_(array<uint8_t>(nnz_)),
-        facts_(array<LateFacts>(1)) {}
+        found_(array<char>(first_flag + nnz_)),
+        meets_(array<uint8_t>(nnz_)) {}
 
   /// Entries of a sample, all of them and late ones.
-  LateFacts sampled() {
-    using Sample = FindLate<I, O, 32, true>;
-    clear_facts();
-    return gpu::launch_and_read<LateFacts>(
-        queue_, gpu::blocks_for(Sample::samples, Sample::threads / 32), Sample::threads, 0,
-        Sample{{factors_, rows_, nullptr, O{-1}, static_cast<O>(nnz_), flags_.as<uint8_t>(), meets_.as<uint8_t>()},
-               nullptr,
-               facts()},
-        facts_.data());
-  }
+  LateFacts sampled() { return desc_.longest_row > left_of_warp ? sampled_by<256>() : sampled_by<32>(); }
 
-  /// Nothing where late entries are changed too often.
+  /// Nothing where late entries are changed too often. Behind sampled(), which clears what both fill.
   std::shared_ptr<SplitPattern> run() {
     const Buffer counts = array<uint32_t>(rows_);
-    clear_facts();
-    list_long_rows();
     each([&]<int lanes>(const LateRows<I, O, lanes>& some) {
       using Find = FindLate<I, O, lanes, false>;
-      launch(Find{some, counts.as<uint32_t>(), facts()});
+      launch(Find{{some}, {}, counts.as<uint32_t>(), facts()});
     });
     auto offsets = shared<O>(rows_ + 1);
-    const auto early = static_cast<int64_t>(
-        gpu::exclusive_scan_total(queue_, counts.as<uint32_t>(), offsets->template as<O>(), rows_));
-    const auto all = gpu::read_back<LateFacts>(queue_, facts_.data());
+    LateFacts all{};
+    gpu::with_offset_scan(counts.as<uint32_t>(), offsets->template as<O>(), O{0}, [&](auto scan) {
+      scan.carry = reinterpret_cast<O*>(&facts()->early);
+      all = gpu::launch_scan_and_read<LateFacts>(queue_, scan, rows_, facts());
+    });
+    const auto early = static_cast<int64_t>(all.early);
     auto found = std::make_shared<SplitPattern>();
     found->change_count = static_cast<int64_t>(all.changes);
     if (found->change_count * entries_of_a_change > nnz_) return nullptr;
@@ -108,6 +101,15 @@ class Split {
   }
 
  private:
+  /// `lanes` threads a row.
+  template <int lanes>
+  LateFacts sampled_by() {
+    using Sample = FindLate<I, O, lanes, true>;
+    gpu::clear_words(queue_, found_.data(), found_.bytes());
+    return gpu::launch_and_read<LateFacts>(
+        queue_, gpu::blocks_for(Sample::samples, Sample::threads / lanes), Sample::threads, 0,
+        Sample{{rows_of<lanes>(1, -1, nnz_)}, {}, nullptr, facts() + 1}, facts() + 1);
+  }
   template <class X>
   Buffer array(int64_t count) const {
     return pruned_array<X>(desc_, count);
@@ -116,45 +118,51 @@ class Split {
   std::shared_ptr<Buffer> shared(int64_t count) const {
     return std::make_shared<Buffer>(array<X>(count));
   }
-  LateFacts* facts() const { return facts_.as<LateFacts>(); }
-  void clear_facts() const { gpu::clear_words(queue_, facts_.data(), facts_.bytes()); }
+  /// Of all rows, and behind it of a sample.
+  LateFacts* facts() const { return found_.as<LateFacts>(); }
+  uint8_t* flags() const { return found_.as<uint8_t>() + first_flag; }
 
-  void list_long_rows() {
-    if (desc_.longest_row <= left_of_warp) return;
-    const gpu::Selection selection(queue_, desc_.memory, rows_,
-                                   HasManyLeft<O>{factors_.offsets, factors_.diagonal, static_cast<O>(left_of_warp)});
-    long_count_ = selection.count();
-    long_rows_ = array<I>(long_count_);
-    selection.each(ListRows<I>{long_rows_.template as<I>()});
+  template <int lanes>
+  LateRows<I, O, lanes> rows_of(int64_t each, int64_t above, int64_t most) const {
+    return {factors_,
+            rows_,
+            (rows_ + each - 1) / each,
+            each,
+            static_cast<O>(above),
+            static_cast<O>(most),
+            flags(),
+            meets_.template as<uint8_t>()};
   }
   /// f for rows of each length.
   template <class F>
   void each(const F& f) const {
-    const auto of = [&]<int lanes>(int64_t rows, const I* list, int64_t above, int64_t most) {
-      f(LateRows<I, O, lanes>{factors_, rows, list, static_cast<O>(above), static_cast<O>(most), flags_.as<uint8_t>(),
-                              meets_.as<uint8_t>()});
-    };
-    of.template operator()<8>(rows_, nullptr, -1, left_of_eight_lanes);
+    f(rows_of<8>(1, -1, left_of_eight_lanes));
     if (desc_.longest_row > left_of_eight_lanes)
-      of.template operator()<32>(rows_, nullptr, left_of_eight_lanes, left_of_warp);
-    if (long_count_ > 0) of.template operator()<256>(long_count_, long_rows_.template as<I>(), left_of_warp, nnz_);
+      f(rows_of<32>(std::clamp<int64_t>(rows_ / busy_warps, 1, 32), left_of_eight_lanes, left_of_warp));
+    if (desc_.longest_row > left_of_warp)
+      f(rows_of<256>(std::clamp<int64_t>(rows_ / busy_blocks, 1, 256), left_of_warp, nnz_));
   }
   template <class F>
   void launch(const F& f) const {
-    gpu::launch(queue_, gpu::blocks_for(f.rows, F::threads / F::lanes_a_row), F::threads, 0, f);
+    gpu::launch(queue_, gpu::blocks_for(f.groups, F::threads / F::lanes_a_row), F::threads, 0, f);
   }
 
   void set_arrays(std::shared_ptr<Buffer> offsets, SplitPattern& found) const {
     auto indices = shared<I>(found.early.nnz), diagonal = shared<O>(rows_), entries = shared<O>(found.early.nnz);
     const auto& all_sources = desc_.factors.sources;
     auto sources = all_sources != nullptr ? shared<O>(found.early.nnz) : entries;
-    using Arrays = SplitFactors<I, O>;
     auto* const late = found.late.template as<LateEntry<O>>();
-    gpu::launch(queue_, gpu::blocks_for(rows_, Arrays::threads / Arrays::lanes), Arrays::threads, 0,
-                Arrays{factors_, rows_, flags_.template as<uint8_t>(),
-                       all_sources != nullptr ? all_sources->template as<const O>() : nullptr,
-                       offsets->template as<O>(), indices->template as<I>(), diagonal->template as<O>(),
-                       entries->template as<O>(), sources->template as<O>(), late});
+    gpu::ScanTiles<O, EarlyEntries, SplitEntries<I, O>, 4> split{};
+    split.source = {flags()};
+    split.target = {flags(),
+                    factors_.indices,
+                    all_sources != nullptr ? all_sources->template as<const O>() : nullptr,
+                    indices->template as<I>(),
+                    diagonal->template as<O>(),
+                    entries->template as<O>(),
+                    sources->template as<O>(),
+                    late};
+    gpu::launch_scan(queue_, split, nnz_);
     gpu::launch_over(queue_, found.late_count, PlacePivots<O>{late, found.late_count, diagonal->template as<O>()});
     found.early.offsets = std::move(offsets);
     found.early.indices = std::move(indices);
@@ -172,7 +180,8 @@ class Split {
               bits = std::bit_width(static_cast<uint64_t>(nnz_)) + distance_bits;
     const std::array<Buffer, 2> keys{array<uint64_t>(n), array<uint64_t>(n)}, of_factors{array<O>(n), array<O>(n)};
     each([&]<int lanes>(const LateRows<I, O, lanes>& some) {
-      launch(ListChanges<I, O, lanes>{some, distance_bits, keys[0].as<uint64_t>(), of_factors[0].as<O>(), facts()});
+      launch(
+          ListChanges<I, O, lanes>{{some}, {}, distance_bits, keys[0].as<uint64_t>(), of_factors[0].as<O>(), facts()});
     });
     const Buffer scratch = array<char>(static_cast<int64_t>(gpu::sort_scratch_bytes<uint64_t, Payload>(n)));
     const auto where = static_cast<size_t>(gpu::sort_pairs<uint64_t, Payload>(
@@ -194,8 +203,8 @@ class Split {
   Queue& queue_;
   int64_t rows_, nnz_;
   FactorsPattern<I, O> factors_;
-  Buffer flags_, meets_, facts_, long_rows_;
-  int64_t long_count_ = 0;
+  static constexpr int64_t first_flag = 2 * sizeof(LateFacts);
+  Buffer found_, meets_;  // LateFacts[2] and flags
 };
 
 /// The case without late entries.

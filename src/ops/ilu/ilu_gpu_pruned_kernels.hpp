@@ -3,13 +3,16 @@
 // the row that it stands for; else it is late. U, and early entries, depend on early entries alone.
 #pragma once
 
+#include <type_traits>
+
 #include "device/gpu_warp.hpp"
 #include "ops/ilu/ilu_gpu_sync_free_kernels.hpp"
 
 namespace kkc::ilu::gpu_parts {
 
-/// Of an entry of the factors: it is late; the rows that late or early ones before it stand for change it.
-inline constexpr uint8_t late_bit = 1, changed_bit = 2;
+/// Of an entry of the factors: it is late; the rows that late or early ones before it stand for change it; it is on the
+/// diagonal.
+inline constexpr uint8_t late_bit = 1, changed_bit = 2, diagonal_bit = 4;
 
 /// Of rows of more entries left of the diagonal none is late.
 inline constexpr int most_left = 1 << 14;
@@ -20,6 +23,7 @@ struct LateFacts {
   uint32_t longest;                // row of the early factors
   unsigned long long changes;      // of late entries
   unsigned long long listed;       // of these changes
+  unsigned long long early;        // entries of all rows
 };
 
 template <class I, class O>
@@ -35,13 +39,14 @@ struct ListedChange {
   O source, factor;
 };
 
-/// Rows, `lanes` threads each, that have more than `above` and at most `most` entries left of the diagonal.
+/// Rows, `lanes` threads each, that have more than `above` and at most `most` entries left of the diagonal. A warp or
+/// block looks for them among `each` rows, at most as many as it has lanes, `groups` apart, as long rows are often
+/// neighbours.
 template <class I, class O, int lanes>
 struct LateRows {
   static constexpr int threads = lanes <= 32 ? 128 : lanes, lanes_a_row = lanes;
   FactorsPattern<I, O> factors;
-  int64_t rows;
-  const I* list;  // of as many rows; or null: all
+  int64_t rows, groups, each;
   O above, most;
   uint8_t *flags, *meets;  // meets: entries whose rows may change entries left of the diagonal
 
@@ -52,12 +57,32 @@ struct LateRows {
     int middle, count;  // entries left of the diagonal, all
     bool mine;
   };
-  __device__ Row row(int64_t item, bool valid) const {
-    const int64_t i = valid && list != nullptr ? static_cast<int64_t>(list[item]) : item;
+  __device__ Row row(int64_t i, bool valid) const {
     const O first = valid ? factors.offsets[i] : O{}, left = valid ? factors.diagonal[i] - first : O{};
     const bool mine = valid && left > above && left <= most;
     return {i, first, mine ? static_cast<int>(left) : 0, mine ? static_cast<int>(factors.offsets[i + 1] - first) : 0,
             mine};
+  }
+  /// f(row) for those from `first` on that are these lanes'; fewer lanes than a warp's take one row, or none.
+  template <class F>
+  __device__ void each_row(int64_t first, const F& f) const {
+    if constexpr (lanes < 32) {
+      f(row(first, first < rows));
+    } else {
+      const int64_t own = first + lane() * groups;
+      const uint32_t found = gpu::ballot32(lane() < each && row(own, own < rows).mine);
+      const auto take = [&](int from, uint32_t mask) {
+        for (; mask != 0; mask &= mask - 1) f(row(first + (from + __ffs(static_cast<int>(mask)) - 1) * groups, true));
+      };
+      if constexpr (lanes == 32) {
+        take(0, found);
+      } else {
+        __shared__ uint32_t of_warps[lanes / 32];
+        if (lane() % 32 == 0) of_warps[lane() / 32] = found;
+        __syncthreads();
+        for (int warp = 0; warp < lanes / 32; ++warp) take(32 * warp, of_warps[warp]);
+      }
+    }
   }
   __device__ static int64_t item() { return (int64_t{blockIdx.x} * threads + threadIdx.x) / lanes; }
   __device__ static int lane() { return static_cast<int>(threadIdx.x) & (lanes - 1); }
@@ -66,7 +91,7 @@ struct LateRows {
 
   /// For each entry p left of the diagonal of which wanted(p): f(p, t, q) for each entry q, right of its diagonal, of
   /// the row that p stands for, whose column is that of entry t of this row, p < t < count; until it has met enough.
-  /// Then ended(p, what was met).
+  /// Then ended(p, what was met). From the last entries on: those right of the diagonal are mostly enough.
   template <class Wanted, class F, class Ended>
   __device__ void meet(const I* columns, int middle, int count, const Wanted& wanted, const F& f,
                        const Ended& ended) const {
@@ -123,23 +148,25 @@ struct LateRows {
   template <class F>
   __device__ Met meet_alone(const I* columns, int p, int count, const Part& part, const F& f) const {
     Met met = Met::nothing;
-    O q = part.from;
-    int t = p + 1;
-    const bool by_own = part.to - q > static_cast<O>(count - t);
-    while (t < count && q < part.to) {
-      if (by_own)
-        q = lower(factors.indices, q, part.to, columns[t]);
-      else
-        t = lower(columns, t, count, factors.indices[q]);
-      if (t < count && q < part.to && columns[t] == factors.indices[q]) {
-        const Met now = f(p, t, q);
-        if (now == Met::enough) return now;
-        if (now == Met::something) met = now;
+    const auto met_at = [&](int t, O q) {
+      const Met now = f(p, t, q);
+      if (now != Met::nothing) met = now;
+      return now == Met::enough;
+    };
+    if (part.to - part.from > static_cast<O>(count - p - 1)) {
+      O high = part.to;
+      for (int t = count - 1; t > p && high > part.from; --t) {
+        const O q = lower(factors.indices, part.from, high, columns[t]);
+        if (q < high && factors.indices[q] == columns[t] && met_at(t, q)) break;
+        high = q;
       }
-      if (by_own)
-        ++t;
-      else
-        ++q;
+    } else {
+      int high = count;
+      for (O q = part.to; q-- > part.from && high > p + 1;) {
+        const int t = lower(columns, p + 1, high, factors.indices[q]);
+        if (t < high && columns[t] == factors.indices[q] && met_at(t, q)) break;
+        high = t;
+      }
     }
     return met;
   }
@@ -149,16 +176,16 @@ struct LateRows {
     const O looks = by_own ? static_cast<O>(count - p - 1) : part.to - part.from;
     Met met = Met::nothing;
     for (O look = 0; look < looks; look += 32) {
-      const O mine = look + static_cast<O>(lane() & 31);
+      const O mine = looks - 1 - look - static_cast<O>(lane() & 31);
       int t = by_own ? p + 1 + static_cast<int>(mine) : count;
       O q = by_own ? part.to : part.from + mine;
-      if (mine < looks) {
+      if (mine >= 0) {
         if (by_own)
           q = lower(factors.indices, part.from, part.to, columns[t]);
         else
           t = lower(columns, p + 1, count, factors.indices[q]);
       }
-      const bool meets = mine < looks && t < count && q < part.to && columns[t] == factors.indices[q];
+      const bool meets = mine >= 0 && t < count && q < part.to && columns[t] == factors.indices[q];
       const Met now = meets ? f(p, t, q) : Met::nothing;
       if (gpu::ballot32(now == Met::enough) != 0) return Met::enough;
       if (gpu::ballot32(now == Met::something) != 0) met = Met::something;
@@ -179,22 +206,36 @@ struct LateRows {
   }
 };
 
-/// Sets the flags of entries left of the diagonal, at first to nothing meeting anything. Of a sample each row is a
-/// warp's.
+/// What starts beside the kernel before it, as the host has waited for all that it needs.
+struct Beside {
+  static constexpr bool runs_beside = true;
+};
+struct Behind {};
+
+/// Sets the flags of entries up to the diagonal, at first to nothing meeting anything; others are zero.
 template <class I, class O, int lanes, bool sampled>
-struct FindLate : LateRows<I, O, lanes> {
+struct FindLate : LateRows<I, O, lanes>, std::conditional_t<sampled, Behind, Beside> {
   using Base = LateRows<I, O, lanes>;
   using Met = typename Base::Met;
+  using Row = typename Base::Row;
   static constexpr int64_t samples = 512;
   uint32_t* counts;  // early entries of each row
   LateFacts* facts;
 
   __device__ void operator()() const {
     const int64_t item = Base::item();
-    const int64_t stride = sampled && this->rows > samples ? this->rows / samples : 1;
-    const auto shift =
-        static_cast<int64_t>((static_cast<uint64_t>(item) * 0x9e3779b97f4a7c15u >> 33) % static_cast<uint64_t>(stride));
-    const auto r = this->row(item * stride + shift, (!sampled || item < samples) && item * stride < this->rows);
+    if constexpr (sampled) {
+      const int64_t stride = this->rows > samples ? this->rows / samples : 1;
+      const auto shift = static_cast<int64_t>((static_cast<uint64_t>(item) * 0x9e3779b97f4a7c15u >> 33) %
+                                              static_cast<uint64_t>(stride));
+      find(this->row(item * stride + shift, item < samples && item * stride < this->rows));
+    } else if (item < this->groups || lanes < 32) {
+      this->each_row(item, [&](const Row& r) { find(r); });
+    }
+  }
+
+ private:
+  __device__ void find(const Row& r) const {
     const int lane = Base::lane();
     const I* const columns = this->factors.indices + r.first;
     uint8_t *const own = this->flags + r.first, *const own_meets = this->meets + r.first;
@@ -203,6 +244,7 @@ struct FindLate : LateRows<I, O, lanes> {
     if (middle == 0 && !sampled)
       for (int p = lane; p < r.middle; p += lanes) own[p] = 0;
     for (int p = lane; p < middle; p += lanes) own[p] = late_bit, own_meets[p] = 1;
+    if (r.mine && lane == 0) own[r.middle] = diagonal_bit;
     Base::any(true);
     for (bool more = true; Base::any(more);) {
       more = false;
@@ -249,7 +291,7 @@ struct FindLate : LateRows<I, O, lanes> {
 /// Lists the changes of late entries, in any order: keys, which say what is changed and by which entry's row, and the
 /// factor.
 template <class I, class O, int lanes>
-struct ListChanges : LateRows<I, O, lanes> {
+struct ListChanges : LateRows<I, O, lanes>, Beside {
   using Base = LateRows<I, O, lanes>;
   using Met = typename Base::Met;
   int distance_bits;
@@ -267,7 +309,11 @@ struct ListChanges : LateRows<I, O, lanes> {
 
   __device__ void operator()() const {
     const int64_t item = Base::item();
-    const auto r = this->row(item, item < this->rows);
+    if (item < this->groups || lanes < 32) this->each_row(item, [&](const typename Base::Row& r) { list(r); });
+  }
+
+ private:
+  __device__ void list(const typename Base::Row& r) const {
     const I* const columns = this->factors.indices + r.first;
     const uint8_t* const own = this->flags + r.first;
     const uint8_t* const own_meets = this->meets + r.first;
@@ -283,19 +329,6 @@ struct ListChanges : LateRows<I, O, lanes> {
         },
         [](int, Met) {});
   }
-};
-
-/// Rows for blocks.
-template <class O>
-struct HasManyLeft {
-  const O *offsets, *diagonal;
-  O above;
-  __device__ bool operator()(int64_t i) const { return diagonal[i] - offsets[i] > above; }
-};
-template <class I>
-struct ListRows {
-  I* list;
-  __device__ void operator()(int32_t number, int64_t i) const { list[number] = static_cast<I>(i); }
 };
 
 /// Whether a sorted change is the first of its entry.
@@ -345,44 +378,51 @@ struct LateEntry {
 template <class O>
 inline constexpr O no_pivot = -1;
 
-/// The early factors' arrays, and the late entries. `lanes` threads a row.
-template <class I, class O>
-struct SplitFactors {
-  static constexpr int threads = 256, lanes = 8;
-  FactorsPattern<I, O> factors;
-  int64_t rows;
+/// Scanned for the places of early entries: one for each.
+struct EarlyEntries {
   const uint8_t* flags;
-  const O* sources;  // or null
-  const O* offsets;  // of the early factors
+
+  template <int vector, class O>
+  __device__ void load(int64_t, int64_t i, O (&x)[vector]) const {
+    struct alignas(vector) Flags {
+      uint8_t of[vector];
+    };
+    const Flags all = *reinterpret_cast<const Flags*>(flags + i);
+#pragma unroll
+    for (int k = 0; k < vector; ++k) x[k] = (all.of[k] & late_bit) == 0 ? 1 : 0;
+  }
+};
+
+/// The early factors' arrays but for the offsets, and the late entries, which are numbered by what lies before them and
+/// is not early.
+template <class I, class O>
+struct SplitEntries {
+  const uint8_t* flags;
+  const I* all_indices;
+  const O* all_sources;  // or null
   I* indices;
-  O *diagonal, *entries, *early_sources;
+  O *diagonal, *entries, *sources;
   LateEntry<O>* late;
 
-  __device__ void operator()() const {
-    const int64_t i = (int64_t{blockIdx.x} * threads + threadIdx.x) / lanes;
-    const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const bool valid = i < rows;
-    const O first = valid ? factors.offsets[i] : O{}, end = valid ? factors.offsets[i + 1] : O{},
-            middle = valid ? factors.diagonal[i] : O{};
-    O to = valid ? offsets[i] : O{};
-    for (O e = first; gpu::ballot32(e < end) != 0; e += lanes) {
-      const O mine = e + static_cast<O>(lane);
-      const bool there = mine < end, is_early = there && (mine >= middle || (flags[mine] & late_bit) == 0);
-      const int before = gpu::subgroup_scan(is_early ? 1 : 0, lanes);
-      if (is_early) {
-        const O at = to + static_cast<O>(before) - 1;
-        indices[at] = factors.indices[mine];
-        entries[at] = mine;
-        if (sources != nullptr) early_sources[at] = sources[mine];
-        if (mine == middle) diagonal[i] = at;
-      } else if (there) {
-        // Late entries are numbered by what lies before them and is not early.
-        late[mine - (to + static_cast<O>(before))] = {
-            mine, (flags[mine] & changed_bit) != 0 ? no_pivot<O> : static_cast<O>(factors.indices[mine])};
+  template <int vector>
+  __device__ void store(int64_t, int64_t i, const O (&x)[vector]) const {
+#pragma unroll
+    for (int k = 0; k < vector; ++k) {
+      const int64_t e = i + k;
+      const uint8_t flag = flags[e];
+      const I column = all_indices[e];
+      const O at = x[k];
+      if ((flag & late_bit) != 0) {
+        late[e - at] = {static_cast<O>(e), (flag & changed_bit) != 0 ? no_pivot<O> : static_cast<O>(column)};
+        continue;
       }
-      to += static_cast<O>(gpu::shuffle_from(before, lanes - 1, lanes));
+      indices[at] = column;
+      entries[at] = static_cast<O>(e);
+      if (all_sources != nullptr) sources[at] = all_sources[e];
+      if ((flag & diagonal_bit) != 0) diagonal[column] = at;
     }
   }
+  __device__ void finish(int64_t, int64_t, const O&) const {}
 };
 
 /// In place of a late entry's column, where that pivot stands.
