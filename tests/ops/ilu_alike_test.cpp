@@ -300,7 +300,7 @@ TEST_CASE("ilu, ic: tables beside a few long rows, on GPUs", "[ilu][ic][gpu]") {
 }
 
 TEST_CASE("ilu, ic: a dense block among very many short rows, on GPUs", "[ilu][ic][gpu]") {
-  constexpr int64_t n = 40'000, long_rows = 12;
+  constexpr int64_t n = 80'000, long_rows = 12;
   // Entries of rows that need each other one after the other; then of rows that do not.
   for (const auto& [entries, dense] : std::vector<std::pair<int64_t, bool>>{{42, true}, {76, true}, {76, false}}) {
     INFO("rows of " << entries << " entries" << (dense ? ", a block" : ""));

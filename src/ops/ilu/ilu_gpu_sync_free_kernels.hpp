@@ -201,12 +201,39 @@ struct FactorSyncFree {
   }
   __device__ void in_memory(const Row& r) const {
     E* const row = long_values + long_rows.begins[find_column(long_rows.rows, 0, long_rows.count, r.i)];
-    read(r, row);
+    each_batch(
+        0, r.count, [&](int e) { return value_at(source, A, static_cast<O>(r.first + e)); },
+        [&](int e, const E& a) { row[e] = e == r.middle ? gpu::add(a, from_real<E>(rule.shift)) : a; });
+    gpu::sync32();
     if constexpr (form == Form::lu)
       eliminate_together(r, row, indices + r.first);
     else
       eliminate_in_turns(r, row, indices + r.first);
-    finish(r, row, false);
+    R spoilt = 0;
+    const auto look_and_tell = [&](int e, const E& value) {
+      spoilt += not_finite(value);
+      if (form == Form::lu && (e != r.middle || is_kept(value, rule))) tell(values + r.first + e, value);
+    };
+    // Others wait for U.
+    each_batch(
+        r.middle, r.count, [&](int e) { return row[e]; }, look_and_tell);
+    each_batch(
+        0, r.middle, [&](int e) { return row[e]; }, look_and_tell);
+    tell_pivot(r, row, gpu::ballot32(spoilt != 0) == 0);
+  }
+  /// take(e, load(e)) for the entries begin..end-1, several of a lane's loaded at once.
+  template <class Load, class Take>
+  __device__ static void each_batch(int begin, int end, const Load& load, const Take& take) {
+    constexpr int batch = 4;
+    for (int first = begin + (static_cast<int>(threadIdx.x) & 31); first < end; first += 32 * batch) {
+      E x[batch];
+#pragma unroll
+      for (int k = 0; k < batch; ++k)
+        if (first + 32 * k < end) x[k] = load(first + 32 * k);
+#pragma unroll
+      for (int k = 0; k < batch; ++k)
+        if (first + 32 * k < end) take(first + 32 * k, x[k]);
+    }
   }
 
   /// Row i; `shared`: room for a row of each warp.
@@ -497,13 +524,15 @@ struct FactorSyncFree {
         if (e > r.middle || is_kept(row[e], rule)) tell(values + r.first + e, row[e]);
     R spoilt = 0;
     for (int e = lane; e < r.count; e += 32) spoilt += not_finite(row[e]);
-    const bool finite = gpu::ballot32(spoilt != 0) == 0;
-    if (lane == 0) {
-      finish_row<E, form>(r.i, row[r.middle], finite, rule, found);
-      tell(values + r.first + r.middle, row[r.middle]);
-    }
+    tell_pivot(r, row, gpu::ballot32(spoilt != 0) == 0);
     if constexpr (form == Form::lu)
       for (int e = lane; e < r.middle; e += 32) tell(values + r.first + e, row[e]);
+  }
+
+  __device__ void tell_pivot(const Row& r, E* row, bool finite) const {
+    if ((threadIdx.x & 31u) != 0) return;
+    finish_row<E, form>(r.i, row[r.middle], finite, rule, found);
+    tell(values + r.first + r.middle, row[r.middle]);
   }
 
   static constexpr int ahead = 2;    // needed rows that are prepared
