@@ -198,6 +198,7 @@ struct LeftSignature {
   __device__ Row row(int64_t i, int lane, int lanes) const {
     const LeftRow left = A.row(i);
     int32_t base = nowhere;
+#pragma unroll 4
     for (int32_t k = lane; k < left.length; k += lanes) {
       const int32_t first = classes[A.column(left, k)].first;
       base = first < base ? first : base;
@@ -255,6 +256,7 @@ struct ClassifyRows {
       }
       const auto row = signature.row(i, lane, lanes);
       unsigned long long sum = 0;
+#pragma unroll 4  // few lanes may have a long row
       for (int32_t k = lane; k < row.length; k += lanes) {
         const Signed s = signature.at(row, k);
         sum += mixed(k, s.a, s.b);
@@ -267,6 +269,7 @@ struct ClassifyRows {
       const auto other = signature.row(like, lane, lanes);
       bool same = row.length == other.length;
       if (same)
+#pragma unroll 4
         for (int32_t k = lane; k < row.length; k += lanes) {
           const Signed a = signature.at(row, k), b = signature.at(other, k);
           same = same && a.a == b.a && a.b == b.b;
