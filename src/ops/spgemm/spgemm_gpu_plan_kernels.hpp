@@ -79,6 +79,10 @@ struct SharedRows {
   }
 };
 
+__device__ inline void note_largest(int32_t* largest, int32_t bound) {
+  if (gpu::load_fresh(largest) < bound) atomicMax(largest, bound);
+}
+
 /// bounds[i] = entries of B's rows that row i of A names. A subgroup a row, all of the block for long ones, unless they
 /// are listed for BoundSharedRows.
 template <class Left, class Right>
@@ -92,6 +96,7 @@ struct BoundRows {
   int32_t* bounds;
   int64_t* exact;  // the same, not cut off; or null, without `shared`
   SharedRows shared;
+  int32_t* largest = nullptr;  // of the bounds, zero at first; or null
 
   __device__ void operator()() const {
     __shared__ int32_t long_rows[threads], long_count;
@@ -141,6 +146,7 @@ struct BoundRows {
   __device__ void write(int64_t i, int64_t sum) const {
     bounds[i] = saturated(sum);
     if (exact != nullptr) exact[i] = sum;
+    if (largest != nullptr) note_largest(largest, bounds[i]);
   }
 };
 
@@ -178,13 +184,14 @@ struct CutSharedBounds {
   static constexpr int threads = 256;
   SharedRows shared;
   const int64_t* exact;
-  int32_t* bounds;
+  int32_t *bounds, *largest;
 
   __device__ void operator()() const {
     const int32_t front = shared.counts[0], count = front + shared.counts[1];
     for (int32_t l = static_cast<int32_t>(threadIdx.x); l < count; l += threads) {
       const int32_t i = shared.list[l < front ? l : shared.capacity - 1 - (l - front)];
       bounds[i] = saturated(exact[i]);
+      note_largest(largest, bounds[i]);
     }
   }
 };

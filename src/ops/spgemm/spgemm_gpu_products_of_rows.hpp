@@ -14,7 +14,8 @@ struct ProductsOfRows {
   Buffer bounds;  // int32_t[rows], cut off
   Buffer begins;  // int64_t[rows + 1], of the rows' products one behind the other
   int64_t total;
-  bool distinct;  // B's rows ascend strictly
+  int32_t largest;  // row's, cut off
+  bool distinct;    // B's rows ascend strictly
   SampledTwins twins_a, twins_b;
 };
 
@@ -34,7 +35,7 @@ template <class Left, class I>
 ProductsOfRows products_of_rows(Queue& queue, const Problem<Left, I>& p, bool sampled) {
   struct Seen {
     int64_t total;
-    int32_t broken, unused;
+    int32_t broken, largest;
     SampledTwins a, b;
   };
   Buffer begins = p.template array<int64_t>(p.rows + 4);
@@ -45,7 +46,8 @@ ProductsOfRows products_of_rows(Queue& queue, const Problem<Left, I>& p, bool sa
 
   const int lanes_a = lanes_log2_for(p.nnz_a, p.rows);
   Buffer bounds = p.template array<int32_t>(p.rows), exact = p.template array<int64_t>(p.rows), shared;
-  BoundRows<Left, PlainRight<I>> bound{p.A, p.B, p.rows, lanes_a, bounds.as<int32_t>(), exact.as<int64_t>(), {}};
+  BoundRows<Left, PlainRight<I>> bound{p.A, p.B,           p.rows, lanes_a, bounds.as<int32_t>(), exact.as<int64_t>(),
+                                       {},  &seen->largest};
   if (p.longest_a > SharedRows::longest_of_block) {
     const int64_t most = p.nnz_a / SharedRows::longest_of_subgroup;
     shared = p.template array<int32_t>(2 + most);
@@ -56,10 +58,11 @@ ProductsOfRows products_of_rows(Queue& queue, const Problem<Left, I>& p, bool sa
   if (shared.data() != nullptr) {
     using F = BoundSharedRows<Left, PlainRight<I>>;
     gpu::launch(queue, static_cast<unsigned>(4 * queue.concurrency()), F::threads, 0, F{bound});
-    gpu::launch(queue, 1, CutSharedBounds::threads, 0, CutSharedBounds{bound.shared, bound.exact, bound.bounds});
+    gpu::launch(queue, 1, CutSharedBounds::threads, 0,
+                CutSharedBounds{bound.shared, bound.exact, bound.bounds, bound.largest});
   }
   const auto found = gpu::exclusive_scan_and_read<Seen>(queue, exact.as<int64_t>(), begins.as<int64_t>(), p.rows, seen);
-  return {std::move(bounds), std::move(begins), found.total, found.broken == 0, found.a, found.b};
+  return {std::move(bounds), std::move(begins), found.total, found.largest, found.broken == 0, found.a, found.b};
 }
 
 /// Products an entry of C in rows of few products; infinitely many where these have less than a third of all.

@@ -23,7 +23,7 @@ class Symbolic : SymbolicClasses<Left, I> {
   using Rows::begin, Rows::make_empty, Rows::look_at_rows, Rows::survey_counts, Rows::list_rows, Rows::look,
       Rows::place;
   using Rows::by_products, Rows::count_sized, Rows::size_by_columns, Rows::fill_sized, Rows::keep_slots_of_rows;
-  using Rows::counts_, Rows::product_begins_, Rows::twins_a_, Rows::twins_b_;
+  using Rows::counts_, Rows::product_begins_, Rows::twins_a_, Rows::twins_b_, Rows::most_products_of_row_;
   using Rows::queue_, Rows::p_, Rows::tables_, Rows::found_;
   using Rows::rows_without_slots, Rows::bins_with_slots, Rows::most_slots_of_output, Rows::slot_room, Rows::offsets;
   using typename Rows::Sized;
@@ -77,13 +77,12 @@ class Symbolic : SymbolicClasses<Left, I> {
       return;
     SurveyRows by_bounds = by_products(bounds);
     if (by_sorting(by_bounds, bounds)) return;
-    Survey of_bounds = look(by_bounds);
     GatheredRows<Left, I> gathered(queue_, p_);
     bool gathers = gathered.find(bounds);
-    if (by_expanding(bounds, gathers && gathered.are_most_of(found_.products), of_bounds.largest)) return;
+    if (by_expanding(bounds, gathers && gathered.are_most_of(found_.products))) return;
     gathers = gathers && gathered.expand(bounds);
     const bool crowded = !gathers && gathered.any_crowded();
-    if (gathers) of_bounds = look(by_bounds);
+    const Survey of_bounds = look(by_bounds);
     clear(queue_, counts_);
     if (!gathers && !crowded &&
         OnePass<Left, I>(queue_, p_, product_begins_, found_.products, of_bounds.largest).run(counts_, found_)) {
@@ -254,10 +253,9 @@ class Symbolic : SymbolicClasses<Left, I> {
   /// Whether all rows' products can be sorted, and was done.
   bool by_sorting(SurveyRows by_products, const Buffer& bounds) {
     SortedRows<Left, I> sorted(queue_, p_, found_.products);
-    if (!sorted.candidate(slot_room())) return false;
+    if (!sorted.candidate(slot_room()) || !sorted.takes(most_products_of_row_)) return false;
     by_products.limits = sorted.limits;
     const Survey survey = look(by_products);
-    if (!sorted.takes(survey.largest)) return false;
     Bins bins{};
     const Buffer list = place(by_products, survey, bins);
     sorted.count(product_begins_, list, bins, counts_);
@@ -280,7 +278,7 @@ class Symbolic : SymbolicClasses<Left, I> {
   /// The same for rows of any length, with lists of all products: of restrictions; where gathered rows are most of the
   /// product, for then lists of the rest cost less than another kernel; of few products with a few long rows; of few
   /// rows; and where some rows are too long to be sorted or found in one pass, and the others' products hardly meet.
-  bool by_expanding(const Buffer& bounds, bool gathers_most, int32_t most_products) {
+  bool by_expanding(const Buffer& bounds, bool gathers_most) {
     if constexpr (std::is_same_v<Left, PlainLeft<I>>) {
       ExpandedRows<I> expanded(queue_, p_, found_.products);
       if (!expanded.has_room(slot_room())) return false;
@@ -294,7 +292,7 @@ class Symbolic : SymbolicClasses<Left, I> {
         most = most_compression_of_few_products;
       } else if (expanded.few_rows()) {
         most = most_compression_of_few;
-      } else if ((most_products > most_ordered_products || !words_name_products(p_)) && expanded.short_rows() &&
+      } else if ((most_products_of_row_ > most_ordered_products || !words_name_products(p_)) && expanded.short_rows() &&
                  sampled_compression(queue_, p_, bounds, found_.products) <= expanded.most_compression()) {
         most = std::numeric_limits<double>::infinity();
       } else {

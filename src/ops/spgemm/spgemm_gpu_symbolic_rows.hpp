@@ -41,6 +41,7 @@ class SymbolicRows {
     ProductsOfRows products = products_of_rows(queue_, p_, sampled);
     product_begins_ = std::move(products.begins);
     found_.products = products.total;
+    most_products_of_row_ = products.largest;
     found_.distinct = products.distinct;
     twins_a_ = products.twins_a;
     twins_b_ = products.twins_b;
@@ -323,6 +324,7 @@ class SymbolicRows {
   const Tables& tables_;
   Found found_;
   SampledTwins twins_a_{}, twins_b_{};
+  int32_t most_products_of_row_ = 0;  // cut off
   Windows windows_;
   Buffer counts_, product_begins_, surveys_;
   int surveys_used_ = 0;
