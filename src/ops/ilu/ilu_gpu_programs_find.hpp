@@ -11,7 +11,7 @@
 
 namespace kkc::ilu::gpu_parts {
 
-inline constexpr int64_t most_programs = 4096;
+inline constexpr int64_t most_programs = 512;
 inline constexpr int32_t longest_short_row = 32;
 inline constexpr int64_t longest_of_one_lane = 16;  // the plan looks at longer rows with several
 inline constexpr int64_t fewest_sampled = 4096;     // rows: of fewer, many may be at a border

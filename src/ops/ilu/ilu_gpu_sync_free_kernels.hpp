@@ -166,7 +166,26 @@ struct FactorSyncFree {
   }
 
   /// Row i, one of long_rows, by a warp.
-  __device__ void in_memory(I i) const { in_memory(row_of(i)); }
+  __device__ void in_memory(I i) const {
+    const Row r = row_of(i);
+    E* const row = long_row(r);
+    each_batch(
+        0, r.count, [&](int e) { return value_at(source, A, static_cast<O>(r.first + e)); },
+        [&](int e, const E& a) { row[e] = e == r.middle ? gpu::add(a, from_real<E>(rule.shift)) : a; });
+    gpu::sync32();
+    eliminate_long(r, row);
+    R spoilt = 0;
+    const auto look_and_tell = [&](int e, const E& value) {
+      spoilt += not_finite(value);
+      if (form == Form::lu && (e != r.middle || is_kept(value, rule))) tell(values + r.first + e, value);
+    };
+    // Others wait for U.
+    each_batch(
+        r.middle, r.count, [&](int e) { return row[e]; }, look_and_tell);
+    each_batch(
+        0, r.middle, [&](int e) { return row[e]; }, look_and_tell);
+    tell_pivot(r, row, gpu::ballot32(spoilt != 0) == 0);
+  }
 
  protected:
   struct Row {
@@ -199,27 +218,14 @@ struct FactorSyncFree {
   __device__ Row row_of(I i) const {
     return {i, offsets[i], static_cast<int>(offsets[i + 1] - offsets[i]), static_cast<int>(diagonal[i] - offsets[i])};
   }
-  __device__ void in_memory(const Row& r) const {
-    E* const row = long_values + long_rows.begins[find_column(long_rows.rows, 0, long_rows.count, r.i)];
-    each_batch(
-        0, r.count, [&](int e) { return value_at(source, A, static_cast<O>(r.first + e)); },
-        [&](int e, const E& a) { row[e] = e == r.middle ? gpu::add(a, from_real<E>(rule.shift)) : a; });
-    gpu::sync32();
+  __device__ E* long_row(const Row& r) const {
+    return long_values + long_rows.begins[find_column(long_rows.rows, 0, long_rows.count, r.i)];
+  }
+  __device__ void eliminate_long(const Row& r, E* row) const {
     if constexpr (form == Form::lu)
       eliminate_together(r, row, indices + r.first);
     else
       eliminate_in_turns(r, row, indices + r.first);
-    R spoilt = 0;
-    const auto look_and_tell = [&](int e, const E& value) {
-      spoilt += not_finite(value);
-      if (form == Form::lu && (e != r.middle || is_kept(value, rule))) tell(values + r.first + e, value);
-    };
-    // Others wait for U.
-    each_batch(
-        r.middle, r.count, [&](int e) { return row[e]; }, look_and_tell);
-    each_batch(
-        0, r.middle, [&](int e) { return row[e]; }, look_and_tell);
-    tell_pivot(r, row, gpu::ballot32(spoilt != 0) == 0);
   }
   /// take(e, load(e)) for the entries begin..end-1, several of a lane's loaded at once.
   template <class Load, class Take>
@@ -249,8 +255,11 @@ struct FactorSyncFree {
   __device__ void by_warp(I i, E* shared, const F& eliminate) const {
     const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
     const Row r = row_of(i);
-    if (r.count > room) {
-      in_memory(r);
+    if (r.count > room) {  // by single loads: few such rows are worth the registers that more would take from all
+      E* const row = long_row(r);
+      read(r, row);
+      eliminate_long(r, row);
+      finish(r, row, false);
       return;
     }
     E* const row = shared + int64_t{warp} * room;
