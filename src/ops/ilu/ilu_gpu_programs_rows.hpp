@@ -135,12 +135,12 @@ struct AlikeRows {
   }
 };
 
-/// One block: whether rows may be of few kinds, by short stretches of them from all over. Where hardly two are of one
-/// kind, all rows would crowd into the table at once only to find it full.
+/// One block: whether rows may be of few kinds, by short stretches of them from all over. Where half of these are of
+/// kinds of their own, all rows would crowd into the table at once only to find it full.
 template <class I, class O>
 struct SampleKinds : AlikeRows<I, O> {
   static constexpr int threads = 1024, stretches = 8, stretch = 32, sampled = stretches * stretch;
-  static constexpr int most_kinds = sampled / 16 * 15, places = 2 * sampled;
+  static constexpr int most_kinds = sampled / 2, places = 2 * sampled;
 
   __device__ void operator()() const {
     __shared__ unsigned long long seen[places];
