@@ -75,7 +75,9 @@ TEST_CASE("ilu: entries of L that no row's U depends on", "[ilu]") {
       put_in_order(row);
     }
   };
-  for (const int64_t left : {63, 64, 65, 255, 256, 257, 2000}) lengthen(all[0], 2500 + left % 100, left);
+  for (const int64_t left : {31, 32, 33, 64, 127, 128, 129, 256, 2000}) lengthen(all[0], 2500 + left % 100, left);
+  // Neighbours, several of which are one warp's or block's.
+  for (int64_t k = 0; k < 45; ++k) lengthen(all[1], 15'000 + k, 20 + 7 * k);
   for (const int64_t left : {16'384, 16'385}) {
     auto& row = all[1][static_cast<size_t>(left + 2000)];
     row.clear();
