@@ -135,8 +135,8 @@ struct AlikeRows {
   }
 };
 
-/// One block: whether rows may be of few kinds, by short stretches of them from all over. Where half of these are of
-/// kinds of their own, all rows would crowd into the table at once only to find it full.
+/// One block: whether rows may be of few kinds, by short stretches of them from all over. Where these are of more
+/// kinds than half their number, all rows would crowd into the table at once only to find it full.
 template <class I, class O>
 struct SampleKinds : AlikeRows<I, O> {
   static constexpr int threads = 1024, stretches = 8, stretch = 32, sampled = stretches * stretch;

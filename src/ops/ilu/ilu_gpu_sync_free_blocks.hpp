@@ -24,7 +24,6 @@ struct FindHeavyRows {
     const O middle = diagonal[i];
     const auto count = static_cast<int64_t>(offsets[i + 1] - offsets[i]);
     int64_t work = threadIdx.x % 32 == 0 ? count : 0;
-#pragma unroll 4
     for (O p = offsets[i] + static_cast<O>(threadIdx.x % 32); p < middle; p += 32) {
       const I k = indices[p];
       if constexpr (form == Form::lu)  // of far longer ones its own entries are looked for

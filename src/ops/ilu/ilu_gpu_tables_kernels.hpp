@@ -94,7 +94,6 @@ struct CountTableWordsBesideOthers {
     const O entries = valid ? rows.offsets[i + 1] - first : O{}, middle = diagonal - first;
     unsigned long long looks = 0;
     bool is_far = false;
-#pragma unroll 8  // rows are few, and some of them long: loads of several entries are waited for together
     for (O p = static_cast<O>(lane); p < middle; p += lanes) {
       const I k = rows.indices[first + p];
       const O length =

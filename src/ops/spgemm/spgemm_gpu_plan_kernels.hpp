@@ -88,7 +88,6 @@ __device__ inline void note_largest(int32_t* largest, int32_t bound) {
 template <class Left, class Right>
 struct BoundRows {
   static constexpr int threads = 256;
-  static constexpr int32_t entries_a_lane = 64;  // of a subgroup's row, at most
   Left A;
   Right B;
   int64_t rows;
@@ -108,14 +107,14 @@ struct BoundRows {
     const int lanes = 1 << lanes_log2, lane = static_cast<int>(thread) & (lanes - 1);
     LeftRow row{0, 0, 0};
     if (i < rows) row = A.row(i);
-    const bool is_long = row.length > min(SharedRows::longest_of_subgroup, entries_a_lane << lanes_log2);
+    const bool is_long = row.length > SharedRows::longest_of_subgroup;
     int64_t sum = 0;
     if (!is_long) add(row, lane, lanes, sum);
     sum = gpu::subgroup_sum(sum, lanes);
     if (lane == 0 && i < rows) {
       if (!is_long) {
         write(i, sum);
-      } else if (shared.list != nullptr && row.length > SharedRows::longest_of_subgroup) {
+      } else if (shared.list != nullptr) {
         shared.add(i, row.length);
         exact[i] = 0;
       } else {
